@@ -304,6 +304,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func saveAllAsStored(_ context: (any Sendable)?) {
         guard manager.follows, !isCacheBehind else { return saveAll(context) }
         let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
+        // Other screens may have read them without the edit.
+        unread.formUnion(open.compactMap(\.modelIdentifier))
         let merged = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .merge }
         let replaced = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .replace }
         if !replaced.isEmpty { manager.saveTogether(replaced, context) }
