@@ -50,6 +50,16 @@ func example(in directory: String) async throws {
         print(pin?.board ?? "none")  // Garden
         break
     }
+    // snippet.outcomes
+    do {
+        try await board.save(Pin(id: 125, image: "new.jpg"))
+    } catch {
+        print("shown, and not stored: \(error)")
+    }
+    switch try await board.fetchOutcome("Pin:999") {
+    case .hit(let pin): print(pin.id)
+    case .miss(let reason): print(reason?.description ?? "no reason")  // not found
+    }
     // snippet.end
     await manager.flush()
     cache.close()

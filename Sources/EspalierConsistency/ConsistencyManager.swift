@@ -345,12 +345,16 @@ open class ConsistencyManager: @unchecked Sendable {
 
     /// Posts or deletes a model.
     ///
-    /// - Parameter onCascade: Called on the main actor, for a deletion, with the models that
-    ///   required the model.
+    /// - Parameters:
+    ///   - onCascade: Called on the main actor, for a deletion, with the models that required the
+    ///     model.
+    ///   - onForeignNodes: Called with the nodes that listeners show as types which can't take over
+    ///     what was posted.
     package func post(
         _ model: any ConsistencyManagerModel, isDeletion: Bool = false, context: (any Sendable)?,
         time: ChangeTime,
-        onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)? = nil
+        onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)? = nil,
+        onForeignNodes: (@Sendable (Set<String>) -> Void)? = nil
     ) {
         let epoch = registry.epoch
         submit { manager in
@@ -361,7 +365,7 @@ open class ConsistencyManager: @unchecked Sendable {
             await manager.worker.post(
                 PostedUpdate(
                     model: model, isDeletion: isDeletion, context: context, time: time,
-                    epoch: epoch, onCascade: onCascade))
+                    epoch: epoch, onCascade: onCascade, onForeignNodes: onForeignNodes))
         }
     }
 

@@ -221,6 +221,7 @@ actor ConsistencyWorker {
                 }
             }
         }
+        await reportForeignNodes(of: update)
         if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
         if let onCascade = posted?.onCascade { await onCascade(outcome.cascaded) }
         let announced =
@@ -230,6 +231,16 @@ actor ConsistencyWorker {
             deliveries, replacements: outcome.replacements, announced: announced,
             context: update.context, epoch: epoch)
         for (listener, base) in newListeners { register(listener, base) }
+    }
+
+    /// Tells the author of an update which of its nodes are shown or awaited as other types.
+    private func reportForeignNodes(of update: SubmittedChanges) async {
+        var foreign = update.changes.foreignNodes.take()
+        guard let onForeignNodes = update.onForeignNodes else { return }
+        for node in await awaitedNodes() where update.changes.isForeign(node) {
+            foreign.insert(node.identifier)
+        }
+        if !foreign.isEmpty { onForeignNodes(foreign) }
     }
 
     /// Applies changes to one listener's tree and to its part of the index.
@@ -284,7 +295,7 @@ actor ConsistencyWorker {
         return Delivery(
             listener: registration.listener, base: base, model: change.model,
             updates: change.updates, childChanges: change.childChanges, context: update.context,
-            time: update.time, revision: revision)
+            time: update.time, revision: revision, isFetched: update.isFetched)
     }
 
     // MARK: Invariants, for tests

@@ -16,6 +16,8 @@ package struct Delivery: Sendable {
     package let time: ChangeTime
     /// The revision that a listener with revisions assigns to the new tree.
     package let revision: ChangeTime
+    /// Whether the update is what a store had: it need not be stored.
+    package var isFetched = false
 }
 
 /// The change of a node, with the changes below it.

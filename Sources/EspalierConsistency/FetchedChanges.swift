@@ -11,6 +11,17 @@ package struct ShownNode: Sendable {
     }
 }
 
+/// A node as one type sees it, for sets of nodes.
+package struct NodeView: Hashable, Sendable {
+    private let identifier: NodeIdentifier
+    private let type: ObjectIdentifier
+
+    package init(_ identifier: String, _ type: any ConsistencyManagerModel.Type) {
+        self.identifier = NodeIdentifier(identifier)
+        self.type = ObjectIdentifier(type)
+    }
+}
+
 // What a store has, and somebody else has written there: the trees of listeners follow it.
 extension ConsistencyWorker {
     /// Returns the nodes of listeners' trees that have one of `identifiers`, once for each type,
@@ -20,10 +31,11 @@ extension ConsistencyWorker {
     /// - Complexity: O(*n*) in the nodes of the trees that have one of the nodes.
     func shownNodes(_ identifiers: Set<NodeIdentifier>?) async -> [ShownNode] {
         var found: [ShownNode] = []
-        var known: Set<KnownNode> = []
+        var known: Set<NodeView> = []
         func add(_ text: String, _ type: any ConsistencyManagerModel.Type) {
-            let key = KnownNode(identifier: NodeIdentifier(text), type: ObjectIdentifier(type))
-            if known.insert(key).inserted { found.append(ShownNode(identifier: text, type: type)) }
+            if known.insert(NodeView(text, type)).inserted {
+                found.append(ShownNode(identifier: text, type: type))
+            }
         }
         func collect(_ model: any ConsistencyManagerModel) {
             if let text = model.modelIdentifier,
@@ -40,11 +52,6 @@ extension ConsistencyWorker {
             add(node.identifier, node.type)
         }
         return found
-    }
-
-    private struct KnownNode: Hashable {
-        let identifier: NodeIdentifier
-        let type: ObjectIdentifier
     }
 
     /// Posts models and deletes nodes as a store had them at `fetch`. Leaves out those that were
@@ -71,7 +78,7 @@ extension ConsistencyWorker {
             await post(
                 PostedUpdate(
                     model: BatchUpdateModel(models: fresh), isDeletion: false, context: nil,
-                    time: fetch, epoch: epoch, onCascade: nil))
+                    time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
         }
         for identifier in deleted {
             guard !newer.contains(NodeIdentifier(identifier)) else {
@@ -81,7 +88,7 @@ extension ConsistencyWorker {
             await post(
                 PostedUpdate(
                     model: DeletedNode(modelIdentifier: identifier), isDeletion: true,
-                    context: nil, time: fetch, epoch: epoch, onCascade: nil))
+                    context: nil, time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
         }
         return stale
     }

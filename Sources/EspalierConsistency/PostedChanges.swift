@@ -1,5 +1,6 @@
 import EspalierModels
 import EspalierRecords
+import Synchronization
 
 /// The changes of one update by identifier: a flattened tree, or a deletion.
 ///
@@ -9,6 +10,8 @@ import EspalierRecords
 /// trees, so that every listener ends with the same node.
 struct PostedChanges: Sendable {
     private(set) var byIdentifier: [NodeIdentifier: ModelChange] = [:]
+    /// The nodes that a tree has as a type which can't take over what was posted.
+    let foreignNodes = ForeignNodes()
 
     init(deleting identifier: NodeIdentifier) { byIdentifier = [identifier: .deleted] }
 
@@ -40,13 +43,25 @@ struct PostedChanges: Sendable {
         case .updated(let posted):
             let merged = Self.merge(posted, into: model)
             // A model of another type does not fit into the node's place.
-            guard type(of: merged) == type(of: model) else { return .unchanged(isWhole: false) }
+            guard type(of: merged) == type(of: model) else {
+                foreignNodes.insert(text)
+                return .unchanged(isWhole: false)
+            }
             let isPosted = posted.contains {
                 type(of: $0) == type(of: merged) && $0.isEqualToModel(merged)
             }
-            return merged.isEqualToModel(model)
-                ? .unchanged(isWhole: isPosted) : .replaced(merged, isWhole: isPosted)
+            guard merged.isEqualToModel(model) else { return .replaced(merged, isWhole: isPosted) }
+            if !isPosted, !(model is any ProjectedModel) { foreignNodes.insert(text) }
+            return .unchanged(isWhole: isPosted)
         }
+    }
+
+    /// Returns whether the node was posted, and as other types only.
+    func isForeign(_ node: ShownNode) -> Bool {
+        guard case .updated(let models)? = self[NodeIdentifier(node.identifier)] else {
+            return false
+        }
+        return !models.contains { type(of: $0) == node.type }
     }
 
     // MARK: Flattening
@@ -144,6 +159,22 @@ struct PostedChanges: Sendable {
     }
 }
 
+/// Collects nodes that stand in trees as other types than the posted ones. Only a store that has
+/// the fields of all types knows what these trees then show.
+final class ForeignNodes: Sendable {
+    private let identifiers = Mutex<Set<String>>([])
+
+    func insert(_ identifier: String) { identifiers.withLock { _ = $0.insert(identifier) } }
+
+    /// Returns the nodes since the last call.
+    func take() -> Set<String> {
+        identifiers.withLock { identifiers in
+            defer { identifiers = [] }
+            return identifiers
+        }
+    }
+}
+
 /// The outcome of changes for a node that they concern.
 enum NodeOutcome {
     /// The node has the posted content already. `isWhole` if this includes everything below it.
@@ -191,6 +222,10 @@ struct PostedUpdate: Sendable {
     let epoch: Int
     /// Called on the main actor with the models that required a deleted model.
     let onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
+    /// Called with the nodes that listeners show as other types, which the update can't change.
+    var onForeignNodes: (@Sendable (Set<String>) -> Void)?
+    /// Whether the update is what a store had.
+    var isFetched = false
 }
 
 /// The changes of a posted update, with what its listeners are told about them.
@@ -198,6 +233,8 @@ struct SubmittedChanges: Sendable {
     let changes: PostedChanges
     let context: (any Sendable)?
     let time: ChangeTime
+    let onForeignNodes: (@Sendable (Set<String>) -> Void)?
+    let isFetched: Bool
 
     /// Returns `nil` for the deletion of a model without identifier.
     init?(_ update: PostedUpdate) {
@@ -210,12 +247,16 @@ struct SubmittedChanges: Sendable {
         }
         context = update.context
         time = update.time
+        onForeignNodes = update.onForeignNodes
+        isFetched = update.isFetched
     }
 
     init(announcing update: PostedUpdate, under identifier: NodeIdentifier) {
         changes = PostedChanges(announcing: update.model, under: identifier)
         context = update.context
         time = update.time
+        onForeignNodes = update.onForeignNodes
+        isFetched = update.isFetched
     }
 
     /// An update without identifiers takes memory too.

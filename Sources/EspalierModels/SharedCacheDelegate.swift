@@ -55,14 +55,45 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void)
 
+    /// Deletes a model, as `deleteModel(_:forKey:context:)` does.
+    ///
+    /// - Parameters:
+    ///   - model: The model to delete.
+    ///   - cacheKey: The key of the model, besides its identifier.
+    ///   - completion: Receives nil once the model is deleted, or the reason why it is not.
+    func deleteModel(
+        _ model: any SimpleModel, forKey cacheKey: String?,
+        completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Reads the model under a key, together with all writes submitted before.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - cacheKey: The identifier of the model, or another key.
+    ///   - completion: Receives the model, or the reason why the read is a miss.
+    func readModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void)
+
+    /// Reads the collection under a key, together with all writes submitted before.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - cacheKey: The key of the collection.
+    ///   - completion: Receives the elements in their order, or the reason why the read is a miss.
+    func readCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<[T], MissReason>) -> Void)
+
     /// Reads the model with an identifier, together with all writes submitted before.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.
     ///   - identifier: The identifier.
-    ///   - completion: Receives the model; nil if it is not stored, or lacks a field of the type.
+    ///   - completion: Receives the model, or the reason why the read is a miss.
     func currentModel<T: SimpleModel>(
-        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void)
+        _ type: T.Type, identifier: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void)
 
     /// Changes a stored model in one step: no other write comes between the reading and the
     /// writing.
@@ -97,6 +128,10 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
     /// nobody in particular.
     public var source: Int
+    /// Whether models that the cache can read stay as they are. Only for a collection that is sent
+    /// again, because an edit of it was out of date: its other elements may have changed in the
+    /// cache, and the sender may not know yet.
+    public var keepsModels: Bool
 
     /// Makes options.
     ///
@@ -104,9 +139,11 @@ public struct CacheWriteOptions: Sendable, Hashable {
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the models' type.
     ///   - source: A number for who writes; 0 for nobody in particular.
-    public init(policy: WritePolicy? = nil, source: Int = 0) {
+    ///   - keepsModels: Whether models that the cache can read stay as they are.
+    public init(policy: WritePolicy? = nil, source: Int = 0, keepsModels: Bool = false) {
         self.policy = policy
         self.source = source
+        self.keepsModels = keepsModels
     }
 }
 
@@ -118,8 +155,11 @@ public struct CacheChanges: Sendable, Hashable {
     public var deleted: [String]
     /// The keys whose model or collection changed or was removed.
     public var keys: [String]
-    /// Whether the cache was emptied, or may have changed in ways that nobody knows.
+    /// Whether anything may have changed: the cache was emptied, or the changes are not known.
     public var isReset: Bool
+    /// Whether the cache was emptied. What can't be read any more then leaves the screens; after
+    /// any other reset it stays, because it may be evicted.
+    public var isEmptied: Bool
 
     /// Makes a list of changes.
     ///
@@ -127,14 +167,17 @@ public struct CacheChanges: Sendable, Hashable {
     ///   - written: The models whose stored content changed.
     ///   - deleted: The models that were deleted.
     ///   - keys: The keys whose model or collection changed or was removed.
-    ///   - isReset: Whether the cache was emptied.
+    ///   - isReset: Whether anything may have changed. An emptied cache is reset in any case.
+    ///   - isEmptied: Whether the cache was emptied.
     public init(
-        written: [String] = [], deleted: [String] = [], keys: [String] = [], isReset: Bool = false
+        written: [String] = [], deleted: [String] = [], keys: [String] = [], isReset: Bool = false,
+        isEmptied: Bool = false
     ) {
         self.written = written
         self.deleted = deleted
         self.keys = keys
-        self.isReset = isReset
+        self.isReset = isReset || isEmptied
+        self.isEmptied = isEmptied
     }
 
     /// Whether nothing changed.

@@ -1,5 +1,6 @@
 import EspalierConsistency
 import EspalierModels
+import EspalierRecords
 import Synchronization
 
 /// Keeps the screens of a manager as the cache is, whoever changes the cache.
@@ -8,8 +9,9 @@ import Synchronization
 ///         --> read from the cache --> posted to the consistency manager --> screens
 ///
 /// Names wait in one set, so that a follower that is slower than the commits reads each node once
-/// and grows with the number of different nodes only. Beyond `limit` nodes it forgets the names and
-/// reads all that is shown.
+/// and grows with the number of different nodes only. Beyond `limit` nodes it reads all that is
+/// shown, and forgets the names, except those of deleted nodes: nothing else tells that these are
+/// gone.
 ///
 /// Nothing shown stays older than the cache: a node that the manager itself has posted since the
 /// read began is read again, and names that arrive during a fetch of a provider are looked at again
@@ -26,8 +28,9 @@ final class CacheFollower: Sendable {
         var keys: Set<String> = []
         /// Whether everything that is shown has to be read.
         var readsAll = false
-        /// Whether what can't be read then leaves the screens: the cache was emptied.
-        var isReset = false
+        /// Whether what can't be read then leaves the screens: the cache was emptied. After other
+        /// resets it stays, because it may be evicted.
+        var isEmptied = false
 
         var isEmpty: Bool { nodes.isEmpty && keys.isEmpty && !readsAll }
 
@@ -35,9 +38,10 @@ final class CacheFollower: Sendable {
             nodes.formUnion(other.nodes)
             deleted.formUnion(other.deleted)
             keys.formUnion(other.keys)
-            isReset = isReset || other.isReset
+            isEmptied = isEmptied || other.isEmptied
             readsAll = readsAll || other.readsAll || nodes.count + keys.count > CacheFollower.limit
-            if readsAll { (nodes, keys, deleted) = ([], [], []) }
+            if readsAll { (nodes, keys) = ([], []) }
+            if isEmptied { deleted = [] }
         }
     }
 
@@ -64,7 +68,8 @@ final class CacheFollower: Sendable {
             self?.add(
                 Changes(
                     nodes: Set(changes.written + changes.deleted), deleted: Set(changes.deleted),
-                    keys: Set(changes.keys), readsAll: changes.isReset, isReset: changes.isReset))
+                    keys: Set(changes.keys), readsAll: changes.isReset,
+                    isEmptied: changes.isEmptied))
         }
         observation.withLock { $0 = observed }
     }
@@ -133,57 +138,55 @@ final class CacheFollower: Sendable {
         let consistency = manager.consistencyManager
         // What the manager submits from now on is newer than what is read here.
         let fetch = manager.beginReading()
+        // The cache has all that was submitted before.
+        await manager.cacheQueue.afterCalls()
         var models: [any SimpleModel] = []
         var gone: [String] = []
-        var covered: Set<Covered> = []
+        var covered: Set<NodeView> = []
         for node in await consistency.shownNodes(changes.readsAll ? nil : changes.nodes) {
             guard let type = node.type as? any SimpleModel.Type,
-                !covered.contains(Covered(node.identifier, type))
+                !covered.contains(NodeView(node.identifier, type))
             else { continue }
-            if let model = await read(type, node.identifier, manager) {
+            switch await read(type, node.identifier) {
+            case .success(let model):
                 cover(model, &covered)
                 models.append(model)
-            } else if changes.isReset || changes.deleted.contains(node.identifier) {
-                gone.append(node.identifier)
+            // Its own deletion, or that of a node that it requires.
+            case .failure(.deleted): gone.append(node.identifier)
+            case .failure:
+                if changes.isEmptied || changes.deleted.contains(node.identifier) {
+                    gone.append(node.identifier)
+                }
             }
         }
         let stale = await consistency.post(fetched: models, deleting: gone, at: fetch)
         manager.endReading(fetch)
         await manager.sharedCollections.refresh(
-            changes.readsAll ? nil : changes.keys, clearing: changes.isReset)
+            changes.readsAll ? nil : changes.keys, clearing: changes.isEmptied)
         // The manager has posted these meanwhile. The next read has what it wrote.
         guard !stale.isEmpty else { return }
         add(
             Changes(
                 nodes: stale,
-                deleted: changes.isReset ? stale : changes.deleted.intersection(stale)))
+                deleted: changes.isEmptied ? stale : changes.deleted.intersection(stale)))
     }
 
     private func read<T: SimpleModel>(
-        _ type: T.Type, _ identifier: String, _ manager: DataModelManager
-    ) async -> (any SimpleModel)? {
-        // By way of the queue, so that the cache has all that was submitted before.
-        await manager.cacheQueue.afterCalls()
-        return await withCheckedContinuation { continuation in
-            let reply = PendingReply<T?>(default: nil) { continuation.resume(returning: $0) }
+        _ type: T.Type, _ identifier: String
+    ) async -> Result<any SimpleModel, MissReason> {
+        await withCheckedContinuation { continuation in
+            let noAnswer = MissReason.unavailable(detail: "no reply")
+            let reply = PendingReply<Result<T, MissReason>>(default: .failure(noAnswer)) {
+                continuation.resume(returning: $0.map { $0 })
+            }
             cache.currentModel(type, identifier: identifier) { reply.fulfill($0) }
         }
     }
 
-    /// A node that was read as a part of another one.
-    private struct Covered: Hashable {
-        let identifier: String
-        let type: ObjectIdentifier
-
-        init(_ identifier: String, _ type: any ConsistencyManagerModel.Type) {
-            self.identifier = identifier
-            self.type = ObjectIdentifier(type)
-        }
-    }
-
-    private func cover(_ model: any ConsistencyManagerModel, _ covered: inout Set<Covered>) {
+    /// Adds the nodes that were read as parts of another one.
+    private func cover(_ model: any ConsistencyManagerModel, _ covered: inout Set<NodeView>) {
         if let identifier = model.modelIdentifier {
-            covered.insert(Covered(identifier, type(of: model)))
+            covered.insert(NodeView(identifier, type(of: model)))
         }
         model.forEach { cover($0, &covered) }
     }

@@ -13,7 +13,7 @@ final class CacheQueue: Sendable {
     private let replies = PendingReplies()
     private let deletions = RecentDeletions()
     private let calls = Atomic<Int>(0)
-    /// The cache, if the manager follows it.
+    /// The cache, if it tells the outcome of each write.
     private let shared: (any SharedCacheDelegate)?
     private let source: Int
     /// The policy of collections; nil if the type of the elements decides.
@@ -29,7 +29,7 @@ final class CacheQueue: Sendable {
         self.cache = cache
         self.policy = policy
         self.source = source
-        shared = source == 0 ? nil : cache as? any SharedCacheDelegate
+        shared = cache as? any SharedCacheDelegate
         acceptsEdits = cache is any CollectionCacheDelegate
     }
 
@@ -37,56 +37,86 @@ final class CacheQueue: Sendable {
 
     func save(_ model: any SimpleModel, forKey key: String, context: (any Sendable)?) {
         let time = ChangeTime()
-        submit { [self] in
+        write([key]) { [self] done in
             if let shared {
-                shared.setModel(
-                    model, forKey: key, options: options(.replace), completion: report([key]))
+                shared.setModel(model, forKey: key, options: options(.replace), completion: done)
             } else {
                 cache.setModel(model, forKey: key, context: context)
+                done(nil)
             }
             await deletions.recordSave(of: key, time)
         }
     }
 
-    /// Saves models that have identifiers in one step.
+    /// Saves models that have identifiers in one step, in a cache that can.
     func save(_ models: [any SimpleModel]) {
-        submit { [self] in
-            let identifiers = models.compactMap(\.modelIdentifier)
-            shared?.setModels(models, options: options(.replace), completion: report(identifiers))
+        write(models.compactMap(\.modelIdentifier)) { [self] done in
+            shared?.setModels(models, options: options(.replace), completion: done)
         }
     }
 
     /// Merges models into what the cache has. The manager hears of the changes, as of those that
     /// others make, because only the cache knows the merged models.
-    func merge(
-        _ models: [any SimpleModel], completion: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        submit { [self] in
-            shared?.setModels(
-                models, options: CacheWriteOptions(policy: .merge), completion: completion)
+    ///
+    /// - Parameter completion: Called once, when the models are stored or could not be.
+    func merge(_ models: [any SimpleModel], completion: @escaping @Sendable () -> Void) {
+        write(models.compactMap(\.modelIdentifier)) { [self] done in
+            shared?.setModels(models, options: options(.merge)) {
+                completion()
+                done($0)
+            }
         }
     }
 
-    /// The manager hears of its own merges like of others' writes.
+    /// The manager hears of its own merges like of others' writes. The policy of a manager that
+    /// does not follow its cache is that of the models' types.
     private func options(_ policy: WritePolicy) -> CacheWriteOptions {
-        CacheWriteOptions(policy: policy, source: policy == .merge ? 0 : source)
+        guard source != 0 else { return CacheWriteOptions() }
+        return CacheWriteOptions(policy: policy, source: policy == .merge ? 0 : source)
     }
 
-    private func report(_ names: [String]) -> @Sendable ((any Error)?) -> Void {
-        { [failures] error in
-            if let error { failures.send(SaveFailure(names: names, error: error)) }
+    /// Calls the cache by `body`, which receives a function for the outcome, and tells a failure to
+    /// all that want to know. The function may be called late, twice or never. A cache without
+    /// outcomes has done its part when it was called.
+    private func write(
+        _ names: [String],
+        _ body: @escaping @Sendable (@escaping @Sendable ((any Error)?) -> Void) async -> Void
+    ) {
+        let call = WriteCall.active
+        call?.begin()
+        submit { [self] in
+            guard shared != nil else {
+                await body { _ in }
+                if let rest = call?.end(nil) { await rest() }
+                return
+            }
+            let noAnswer: (any Error)? = DataProviderError.noAnswer
+            let reply = await replies.add(default: noAnswer) { [self] error in
+                let failure = error.map { SaveFailure(names: names, error: $0) }
+                if let failure { failures.send(failure) }
+                if let rest = call?.end(failure) { await rest() }
+            }
+            await body { reply.fulfill($0) }
         }
     }
 
-    func report(_ error: any Error, _ names: [String]) {
-        failures.send(SaveFailure(names: names, error: error))
+    /// Tells that a write can't be made, without calling the cache.
+    func refuse(_ error: any Error, _ names: [String] = []) {
+        let failure = SaveFailure(names: names, error: error)
+        failures.send(failure)
+        WriteCall.active?.fail(failure)
     }
 
     func delete(
         _ model: any SimpleModel, forKey key: String?, context: (any Sendable)?, time: ChangeTime
     ) {
-        submit { [cache, deletions, acceptsEdits] in
-            cache.deleteModel(model, forKey: key, context: context)
+        write([key ?? model.modelIdentifier].compactMap(\.self)) { [self] done in
+            if let shared {
+                shared.deleteModel(model, forKey: key, completion: done)
+            } else {
+                cache.deleteModel(model, forKey: key, context: context)
+                done(nil)
+            }
             if !acceptsEdits, key != nil { await deletions.begin(time) }
         }
     }
@@ -111,13 +141,17 @@ final class CacheQueue: Sendable {
     // MARK: Collections
 
     func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
-        submit { [self] in
-            guard let shared else {
-                return cache.setCollection(collection, forKey: key, context: context)
+        let call = WriteCall.active
+        var options = options(call?.policy ?? policy ?? T.writePolicy)
+        options.keepsModels = call?.keepsModels ?? false
+        write([key]) { [self, options] done in
+            if let shared {
+                shared.setCollection(
+                    collection, forKey: key, options: options, completion: done)
+            } else {
+                cache.setCollection(collection, forKey: key, context: context)
+                done(nil)
             }
-            shared.setCollection(
-                collection, forKey: key, options: options(policy ?? T.writePolicy),
-                completion: report([key]))
         }
     }
 
@@ -139,23 +173,24 @@ final class CacheQueue: Sendable {
     /// Sends an edit to a cache that accepts edits.
     func edit(
         _ edit: CollectionEdit<any SimpleModel>, forKey key: String,
-        expecting neighbours: CollectionNeighbours, context: (any Sendable)?,
+        expecting neighbours: CollectionNeighbours, policy: WritePolicy,
+        context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {
-        let callback = ReplyCallback(completion)
-        let elementPolicy = edit.elements.first.map { type(of: $0).writePolicy } ?? .replace
+        let callback = ReplyCallback<CollectionEditOutcome> { [failures] outcome in
+            if case .failed(let error) = outcome {
+                failures.send(SaveFailure(names: [key], error: error))
+            }
+            completion(outcome)
+        }
         submit { [self] in
             guard let cache = cache as? any CollectionCacheDelegate else { return }
             let reply = await replies.add(
                 default: .failed(DataProviderError.noAnswer), callback)
             if let shared {
                 return shared.editCollection(
-                    edit, forKey: key, expecting: neighbours,
-                    options: options(policy ?? elementPolicy)
-                ) { [self] in
-                    if case .failed(let error) = $0 { report(error, [key]) }
-                    reply.fulfill($0)
-                }
+                    edit, forKey: key, expecting: neighbours, options: options(policy)
+                ) { reply.fulfill($0) }
             }
             cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) {
                 reply.fulfill($0)
@@ -165,9 +200,59 @@ final class CacheQueue: Sendable {
 
     // MARK: Reading
 
+    /// Reads the model under a key. Calls `completion` with the first reply of the cache; with an
+    /// error if the cache never replies.
+    func model<T: SimpleModel>(
+        _ key: String?, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
+    ) {
+        guard let key, let shared else {
+            return fetch(
+                { $0.modelForKey(key, context: context, completion: $1) }, completion: completion)
+        }
+        let record = MissRecord.active
+        fetch(
+            { _, reply in
+                shared.readModel(T.self, forKey: key) { Self.answer($0, record, reply) }
+            }, completion: completion)
+    }
+
+    /// Reads the collection under a key, like `model`.
+    func collection<T: SimpleModel>(
+        _ key: String?, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable ([T]?, (any Error)?) -> Void
+    ) {
+        guard let key, let shared else {
+            return fetch(
+                { $0.collectionForKey(key, context: context, completion: $1) },
+                completion: completion)
+        }
+        let record = MissRecord.active
+        fetch(
+            { _, reply in
+                shared.readCollection(of: T.self, forKey: key) { Self.answer($0, record, reply) }
+            }, completion: completion)
+    }
+
+    private static func answer<Value>(
+        _ result: Result<Value, MissReason>, _ record: MissRecord?,
+        _ reply: (Value?, (any Error)?) -> Void
+    ) {
+        switch result {
+        case .success(let value): reply(value, nil)
+        case .failure(let reason):
+            record?.reason = reason
+            switch reason {
+            // Misses that fetching anew would not cure are errors.
+            case .notStorable, .unavailable: reply(nil, reason)
+            default: reply(nil, nil)
+            }
+        }
+    }
+
     /// Calls the cache by `request`, and `completion` with its first reply; with an error if the
     /// cache never replies.
-    func fetch<Value: Sendable>(
+    private func fetch<Value: Sendable>(
         _ request:
             @escaping @Sendable (
                 any CacheDelegate, @escaping @Sendable (Value?, (any Error)?) -> Void

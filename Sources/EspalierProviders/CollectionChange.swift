@@ -86,3 +86,21 @@ extension Collection where Element == CollectionChangeInformation {
         numberOfInsertedElements() - numberOfDeletedElements()
     }
 }
+
+/// A change that a delegate has not been notified of.
+struct PendingChange {
+    let change: CollectionChange
+    /// The nodes that changed; empty for a reset.
+    let identifiers: Set<String>
+    let context: (any Sendable)?
+
+    /// Returns this change and the next one as one.
+    func followed(by next: PendingChange) -> PendingChange {
+        guard case .changes(let steps) = change, case .changes(let more) = next.change else {
+            return PendingChange(change: .reset, identifiers: [], context: next.context)
+        }
+        return PendingChange(
+            change: .changes(steps + more), identifiers: identifiers.union(next.identifiers),
+            context: next.context)
+    }
+}

@@ -1,4 +1,5 @@
 import EspalierModels
+public import EspalierRecords
 
 // Edits without a provider: the collection is loaded, edited and saved. Providers that show it are
 // updated as by an edit of another provider. Edits of the same collection run one after the other,
@@ -10,13 +11,14 @@ extension CollectionDataProvider {
     ///   - data: The elements, in their order.
     ///   - cacheKey: The key of the collection.
     ///   - dataModelManager: The manager.
+    ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     public static func setData(
         _ data: [T], cacheKey: String, dataModelManager: DataModelManager,
-        context: (any Sendable)? = nil
+        policy: WritePolicy? = nil, context: (any Sendable)? = nil
     ) {
         CollectionDataProvider(dataModelManager: dataModelManager).setData(
-            data, cacheKey: cacheKey, context: context)
+            data, cacheKey: cacheKey, policy: policy, context: context)
     }
 
     /// Inserts elements into the collection under a key.
@@ -31,17 +33,18 @@ extension CollectionDataProvider {
     ///   - index: Returns the index in `0 ... count`, given the elements of the collection.
     ///   - cacheKey: The key of the collection.
     ///   - dataModelManager: The manager.
+    ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     ///   - completion: Called on the main actor, with `nil` when the elements are inserted, even if
     ///     they are not saved yet. Otherwise called with the cache's error, or with
     ///     `DataProviderError.notFound` or `.outOfRange`; the collection is then unchanged.
     public static func insert(
         _ newData: [T], at index: @escaping @MainActor ([T]) -> Int, cacheKey: String,
-        dataModelManager: DataModelManager, context: (any Sendable)? = nil,
-        completion: (@MainActor ((any Error)?) -> Void)? = nil
+        dataModelManager: DataModelManager, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil, completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
         edit(cacheKey, at: index, mayBeCount: true, dataModelManager, context, completion) {
-            $0.insert(newData, at: $1, context: context)
+            $0.insert(newData, at: $1, policy: policy, context: context)
         }
     }
 
@@ -51,17 +54,18 @@ extension CollectionDataProvider {
     ///   - newData: The new elements, in their order.
     ///   - cacheKey: The key of the collection.
     ///   - dataModelManager: The manager.
+    ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     ///   - completion: Called on the main actor, with `nil` when the elements are appended, even if
     ///     they are not saved yet; or with the cache's error. After an error nothing is appended,
     ///     because the key may hold a collection that could not be read.
     public static func append(
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager,
-        context: (any Sendable)? = nil,
+        policy: WritePolicy? = nil, context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
         load(cacheKey, dataModelManager, context) { provider, _, error in
-            if error == nil { provider.append(newData, context: context) }
+            if error == nil { provider.append(newData, policy: policy, context: context) }
             completion?(error)
         }
     }
@@ -73,15 +77,16 @@ extension CollectionDataProvider {
     ///   - index: Returns the index in `0 ..< count`, given the elements of the collection.
     ///   - cacheKey: The key of the collection.
     ///   - dataModelManager: The manager.
+    ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     ///   - completion: As for `insert`.
     public static func update(
         _ element: T, at index: @escaping @MainActor ([T]) -> Int, cacheKey: String,
-        dataModelManager: DataModelManager, context: (any Sendable)? = nil,
-        completion: (@MainActor ((any Error)?) -> Void)? = nil
+        dataModelManager: DataModelManager, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil, completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
         edit(cacheKey, at: index, dataModelManager, context, completion) {
-            $0.update(element, at: $1, context: context)
+            $0.update(element, at: $1, policy: policy, context: context)
         }
     }
 

@@ -1,5 +1,6 @@
 public import EspalierConsistency
 public import EspalierModels
+public import EspalierRecords
 public import Observation
 
 /// Provides a list of models to a screen: it fetches the list from the cache, lets the screen edit
@@ -35,11 +36,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// earlier fetches are out of date.
     private var lastRequested = ChangeTime.zero
     /// The changes that the delegate has not been notified of, combined.
-    private var pending: (change: CollectionChange, context: (any Sendable)?)?
+    private var pending: PendingChange?
     private let registrar = ObservationRegistrar()
-    private let subscribers = Subscribers<CollectionDataChange<T>>()
-    /// The elements after the last change that was published; empty without subscribers.
-    private var published: [T] = []
+    private let subscribers = CollectionSubscribers<T>()
+
+    /// Why the last fetch was a miss. Nil after a hit, and where the cache gives no reason: see
+    /// `FetchOutcome.miss`. The completion of `fetchDataFromCache` can read it.
+    public private(set) var missReason: MissReason?
 
     /// Creates a provider with an empty collection that has no key.
     public init(dataModelManager: DataModelManager) {
@@ -76,23 +79,35 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Shows `data` as the collection under `cacheKey`, saves it, and updates all providers that
     /// show its elements. All providers of the key show it at once. The provider's own delegate is
-    /// not called.
+    /// not called for the change, and is told if the collection can't be stored.
+    ///
+    /// Partial models that are merged, by this function and by all below, are shown as they are
+    /// until the cache has merged them, and by this collection only. Then all screens show the
+    /// merged models.
+    ///
+    /// ```swift
+    /// feed.setData(partialPins, cacheKey: "feed", policy: .merge)
+    /// ```
     ///
     /// - Parameters:
     ///   - data: The elements, in their order.
     ///   - cacheKey: The key; `nil` for a collection that belongs to this provider alone and is not
     ///     saved.
     ///   - shouldCache: Whether to save the collection.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the manager's policy, or else that of the type.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Complexity: O(*n*); a comparison of all elements, if other providers have the key.
     open func setData(
-        _ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil
+        _ data: [T], cacheKey: String?, shouldCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
     ) {
         notifyDelegate()
         if cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
         lastRequested = ChangeTime()
-        mutate {
-            collection.set(data, by: self, save: shouldCache, context: context)
+        write {
+            collection.set(
+                data, by: self, save: saved(shouldCache, policy), context: context)
             if paused != nil { paused = PausedCollection(data) }
         }
         publish(.reset, .own, context)
@@ -120,22 +135,39 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         registrar.withMutation(of: self, keyPath: \.data, body)
     }
 
+    /// Makes a change of the provider's own, and tells the delegate if it can't be stored.
+    private func write(_ body: () -> Void) {
+        let call = WriteCall { [weak self] failure in
+            guard let self, let failure else { return }
+            delegate?.collectionDataProvider(self, failedToSave: failure)
+        }
+        call.perform { mutate(body) }
+    }
+
+    /// Returns the policy of a write; nil if nothing is saved.
+    private func saved(_ shouldCache: Bool, _ policy: WritePolicy?) -> WritePolicy? {
+        shouldCache ? dataModelManager.policy(of: T.self, policy) : nil
+    }
+
     // MARK: Editing
 
     /// Inserts elements before the element at `index`, in all providers of the collection and in
-    /// the cache. The provider's own delegate is not called.
+    /// the cache. The provider's own delegate is not called for the edit, and is told if the edit
+    /// can't be stored.
     ///
     /// - Parameters:
     ///   - newData: The new elements, in their order. An empty array changes nothing.
     ///   - index: An index in `0 ... count`. Others trap.
     ///   - shouldCache: Whether to save the edit.
+    ///   - policy: What becomes of fields that are nil; see `setData`.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Complexity: O(*n*) in the length of the collection, as for arrays; the cache is sent the
     ///   edit alone if it is a `CollectionCacheDelegate`.
     open func insert(
-        _ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+        _ newData: [T], at index: Int, shouldCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
     ) {
-        edit(.insert(newData, at: index), shouldCache, context)
+        edit(.insert(newData, at: index), saved(shouldCache, policy), context)
     }
 
     /// Adds elements after the last element. Like `insert` in all else.
@@ -143,9 +175,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// - Parameters:
     ///   - newData: The new elements, in their order. An empty array changes nothing.
     ///   - shouldCache: Whether to save the edit.
+    ///   - policy: What becomes of fields that are nil; see `setData`.
     ///   - context: A value that is passed to the delegates and to the cache.
-    open func append(_ newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        edit(.append(newData), shouldCache, context)
+    open func append(
+        _ newData: [T], shouldCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
+    ) {
+        edit(.append(newData), saved(shouldCache, policy), context)
     }
 
     /// Puts `element` in place of the one at `index`. Like `insert` in all else.
@@ -154,11 +190,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   - element: The new element, which may be another model.
     ///   - index: An index in `0 ..< count`. Others trap.
     ///   - shouldCache: Whether to save the edit.
+    ///   - policy: What becomes of fields that are nil; see `setData`.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func update(
-        _ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+        _ element: T, at index: Int, shouldCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
     ) {
-        edit(.update(element, at: index), shouldCache, context)
+        edit(.update(element, at: index), saved(shouldCache, policy), context)
     }
 
     /// Removes the element at `index` from the collection. The model is not deleted. Like `insert`
@@ -169,7 +207,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   - shouldCache: Whether to save the edit.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func remove(at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        edit(.remove(at: index), shouldCache, context)
+        edit(.remove(at: index), saved(shouldCache, nil), context)
     }
 
     /// Moves the element at `source`, in all providers of the collection and in the cache. The
@@ -200,17 +238,20 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         guard source != destination else { return }
         lastRequested = ChangeTime()
         let shownMove = ElementMove(from: source, to: destination)
-        mutate {
+        write {
             var move: ElementMove? = shownMove
             if let paused {
                 move = paused.move(for: shownMove, count: collection.elements.count)
                 self.paused?.move(shownMove, as: move)
             }
             if let move, move.source != move.destination {
-                collection.move(move, by: self, save: shouldCache, context: context)
+                collection.move(
+                    move, by: self, save: saved(shouldCache, nil), context: context)
             }
         }
-        publish(.changes(shownMove.steps), .own, context)
+        publish(
+            .changes(shownMove.steps), .own, context,
+            [shown[destination].modelIdentifier].compactMap(\.self))
         collection.notifyMembers()
     }
 
@@ -240,15 +281,21 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         let ranges = Array(removed.ranges)
         guard !ranges.isEmpty else { return 0 }
         guard paused == nil else {
-            for range in ranges.reversed() { edit(.remove(range), shouldCache, context) }
+            for range in ranges.reversed() {
+                edit(.remove(range), saved(shouldCache, nil), context)
+            }
             return ranges.reduce(0) { $0 + $1.count }
         }
         lastRequested = ChangeTime()
-        mutate { collection.remove(ranges, by: self, save: shouldCache, context: context) }
+        let gone = ranges.flatMap { shown[$0] }
+        write {
+            collection.remove(
+                ranges, by: self, save: saved(shouldCache, nil), context: context)
+        }
         let steps = ranges.joined().reversed().map {
             CollectionChangeInformation.delete(index: $0)
         }
-        publish(.changes(steps), .own, context)
+        publish(.changes(steps), .own, context, gone.compactMap(\.modelIdentifier))
         collection.notifyMembers()
         return steps.count
     }
@@ -267,6 +314,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// - Parameters:
     ///   - newData: The elements, in their order.
     ///   - shouldCache: Whether to save the collection.
+    ///   - policy: What becomes of fields that are nil; see `setData`.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Returns: The steps from the elements that were shown; `.reset` if there were none, or if
     ///   the provider is paused.
@@ -274,14 +322,15 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   all elements.
     @discardableResult
     open func replaceData(
-        with newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil
+        with newData: [T], shouldCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
     ) -> CollectionChange {
         notifyDelegate()
         lastRequested = ChangeTime()
         var change = CollectionChange.reset
-        mutate {
+        write {
             let steps = collection.replace(
-                with: newData, by: self, save: shouldCache, context: context)
+                with: newData, by: self, save: saved(shouldCache, policy), context: context)
             if paused == nil { change = steps } else { paused = PausedCollection(newData) }
         }
         publish(change, .own, context)
@@ -289,7 +338,9 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         return change
     }
 
-    private func edit(_ edit: CollectionEdit<T>, _ save: Bool, _ context: (any Sendable)?) {
+    private func edit(
+        _ edit: CollectionEdit<T>, _ save: WritePolicy?, _ context: (any Sendable)?
+    ) {
         notifyDelegate()
         let shownEdit = edit.resolved(count: shown.count)
         guard let range = shownEdit.range else { return }
@@ -298,7 +349,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
             "Index out of range: insert at 0 ... count; update or remove an element that is there.")
         guard !(range.isEmpty && edit.elements.isEmpty) else { return }
         lastRequested = ChangeTime()
-        mutate {
+        let changed = shown[range] + edit.elements
+        write {
             if let paused {
                 let place = paused.range(for: range, count: collection.elements.count)
                 let collectionEdit = editCollection(edit, of: range, at: place, save, context)
@@ -307,7 +359,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
                 collection.edit(edit, by: self, save: save, context: context)
             }
         }
-        publish(.changes(shownEdit.steps), .own, context)
+        publish(
+            .changes(shownEdit.steps), .own, context, changed.compactMap(\.modelIdentifier))
         collection.notifyMembers()
     }
 
@@ -316,12 +369,17 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///
     /// - Returns: The edit of the collection.
     private func editCollection(
-        _ edit: CollectionEdit<T>, of shown: Range<Int>, at place: Range<Int>, _ save: Bool,
-        _ context: (any Sendable)?
+        _ edit: CollectionEdit<T>, of shown: Range<Int>, at place: Range<Int>,
+        _ save: WritePolicy?, _ context: (any Sendable)?
     ) -> CollectionEdit<T> {
         if place.isEmpty, !shown.isEmpty {
-            collection.post(edit.elements, context: context) {
-                if save { for model in edit.elements { dataModelManager.save(model, context) } }
+            let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
+            if save == .merge {
+                dataModelManager.mergeModels(named, context: context)
+            } else {
+                collection.post(edit.elements, context: context) {
+                    if save != nil { for model in named { dataModelManager.save(model, context) } }
+                }
             }
             return .remove(place)
         }
@@ -349,13 +407,15 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
         if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
+            missReason = nil
             return completion(shown, nil)
         }
         let target = collection(for: cacheKey)
         if target.isKnown { return show(target, ChangeTime(), completion) }
         let manager = dataModelManager
         let fetch = manager.beginFetch()
-        manager.collectionFromCache(cacheKey, context: context) { (elements: [T]?, error) in
+        let record = MissRecord()
+        let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { manager.endFetch(fetch) }
             // A later call has set, edited or fetched the collection: this reply is out of date.
             guard fetch.after(self.lastRequested) else { return completion(self.shown, nil) }
@@ -366,9 +426,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
                 return target.notifyMembers()
             }
             self.lastRequested = fetch
+            self.missReason = record.reason
             // After an error the key may hold a collection: it must not be overwritten by an edit.
             if error == nil, !self.collection.isKnown { self.join(target) }
             completion(nil, error)
+        }
+        record.perform {
+            manager.collectionFromCache(cacheKey, context: context, completion: reply)
         }
     }
 
@@ -392,6 +456,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ) {
         join(target)
         lastRequested = fetch
+        missReason = nil
         publish(.reset, .cache, nil)
         completion(shown, nil)
     }
@@ -399,24 +464,23 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     // MARK: Changes by others
 
     func collectionChanged(
-        _ change: MemberChange<T>, _ origin: ChangeOrigin, context: (any Sendable)?
+        _ change: MemberChange<T>, _ identifiers: Set<String>, _ origin: ChangeOrigin,
+        context: (any Sendable)?
     ) {
         // `!` in place: the condition has tested it.
-        if paused != nil { return paused!.record(change, context: context) }
-        enqueue(change.steps, origin, context)
+        if paused != nil { return paused!.record(change, identifiers, context: context) }
+        enqueue(change.steps, identifiers, origin, context)
     }
 
     /// Publishes a change to the sequences, and stores it for `notifyDelegate`.
     private func enqueue(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?
+        _ change: CollectionChange, _ identifiers: Set<String>, _ origin: ChangeOrigin,
+        _ context: (any Sendable)?
     ) {
         // The shown elements are those after all pending changes.
-        switch (pending?.change, change) {
-        case (nil, _): pending = (change, context)
-        case (.changes(let steps), .changes(let more)): pending = (.changes(steps + more), context)
-        default: pending = (.reset, context)
-        }
-        publish(change, origin, context)
+        let new = PendingChange(change: change, identifiers: identifiers, context: context)
+        pending = pending?.followed(by: new) ?? new
+        publish(change, origin, context, identifiers)
     }
 
     /// Notifies observers and the delegate of the pending changes.
@@ -430,6 +494,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
             while let next = pending {
                 pending = nil
                 mutate {}
+                delegate?.collectionDataProvider(self, didChange: next.identifiers)
                 delegate?.collectionDataProviderHasUpdatedData(
                     self, collectionChanges: next.change, context: next.context)
                 batchListener?.recordChange(of: self, context: next.context)
@@ -444,7 +509,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// A slow reader gets the latest elements and misses those before. Each call begins a sequence
     /// of its own, which ends with the provider.
     public var values: AsyncStream<[T]> {
-        subscribe(first: shown, buffering: .bufferingNewest(1)) { $0.data }
+        subscribers.subscribe(shown, first: shown, buffering: .bufferingNewest(1)) { $0.data }
     }
 
     /// All changes from now on, including the provider's own. A slow reader misses none: they are
@@ -455,26 +520,14 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// for await change in messages.changes where change.origin != .own { animate(change.change) }
     /// ```
     public var changes: AsyncStream<CollectionDataChange<T>> {
-        subscribe(first: nil, buffering: .unbounded) { $0 }
-    }
-
-    private func subscribe<Output: Sendable>(
-        first: Output?, buffering: AsyncStream<Output>.Continuation.BufferingPolicy,
-        _ transform: @escaping @Sendable (CollectionDataChange<T>) -> Output
-    ) -> AsyncStream<Output> {
-        if subscribers.isEmpty { published = shown }
-        return subscribers.subscribe(first: first, buffering: buffering, transform)
+        subscribers.subscribe(shown, buffering: .unbounded) { $0 }
     }
 
     private func publish(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
+        _ identifiers: @autoclosure () -> some Sequence<String> = Set<String>()
     ) {
-        let previous = published
-        published = subscribers.isEmpty ? [] : shown
-        guard !subscribers.isEmpty else { return }
-        subscribers.send(
-            CollectionDataChange(
-                previous: previous, data: shown, change: change, origin: origin, context: context))
+        subscribers.send(shown, change, Set(identifiers()), origin, context)
     }
 
     // MARK: Pausing
@@ -510,21 +563,6 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ) {}
 }
 
-/// Is notified when the collection of a data provider was changed by others.
-@preconcurrency @MainActor
-public protocol CollectionDataProviderDelegate: AnyObject {
-    /// Reports that the collection has changed. Called on the main actor.
-    ///
-    /// - Parameters:
-    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
-    ///   - collectionChanges: The steps from the elements that were shown to those that are shown
-    ///     now.
-    ///   - context: The context of the change.
-    func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
-        context: Any?)
-}
-
 extension CollectionDataProvider: Observable {}
 
 extension CollectionDataProvider: @MainActor RandomAccessCollection {
@@ -549,7 +587,7 @@ extension CollectionDataProvider: PausableProvider {
         guard let paused else { return }
         self.paused = nil
         guard paused.isTouched, let change = paused.change(to: collection.elements) else { return }
-        enqueue(change, .sibling, paused.context)
+        enqueue(change, change == .reset ? [] : paused.identifiers, .sibling, paused.context)
         notifyDelegate()
     }
 }

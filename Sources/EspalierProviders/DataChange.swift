@@ -12,8 +12,16 @@ public enum ChangeOrigin: Sendable, Hashable {
 
 /// A change of a data provider's model.
 public struct DataChange<T: Sendable>: Sendable {
+    /// The model that was shown before; `nil` if there was none.
+    public let previous: T?
     /// The model that is shown now; `nil` if there is none.
     public let data: T?
+    /// The identifiers of the nodes in the shown tree that changed.
+    ///
+    /// For an update: the nodes that were replaced or deleted, and those above them. For a change
+    /// of the provider's own, a fetch, and a model that the provider waited for: the root before
+    /// and after, because the tree was replaced as a whole and nothing was compared.
+    public let changedIdentifiers: Set<String>
     /// The origin of the change.
     public let origin: ChangeOrigin
     /// The context of the change.
@@ -28,6 +36,12 @@ public struct CollectionDataChange<T: Sendable>: Sendable {
     public let data: [T]
     /// The steps from `previous` to `data`.
     public let change: CollectionChange
+    /// The identifiers of the nodes that changed.
+    ///
+    /// For updates of elements: the nodes that were replaced or deleted, and those above them. For
+    /// an edit: the elements that it removed and inserted; for a move, the element. Empty for a
+    /// reset and for `replaceData`: any element may have changed.
+    public let changedIdentifiers: Set<String>
     /// The origin of the change.
     public let origin: ChangeOrigin
     /// The context of the change.
@@ -74,5 +88,43 @@ final class Subscribers<Element: Sendable> {
 
     func send(_ element: Element) {
         for send in continuations.values { send(element) }
+    }
+}
+
+/// The asynchronous sequences that follow a collection.
+@MainActor
+final class CollectionSubscribers<T: Sendable> {
+    private let subscribers = Subscribers<CollectionDataChange<T>>()
+    /// The elements after the last change that was sent; empty without subscribers.
+    private var published: [T] = []
+
+    nonisolated init() {}
+
+    /// Returns a sequence of the changes from now on, transformed.
+    ///
+    /// - Parameters:
+    ///   - shown: The elements that are shown now.
+    ///   - first: The first element of the sequence, if it begins with one.
+    func subscribe<Output: Sendable>(
+        _ shown: [T], first: Output? = nil,
+        buffering: AsyncStream<Output>.Continuation.BufferingPolicy,
+        _ transform: @escaping @Sendable (CollectionDataChange<T>) -> Output
+    ) -> AsyncStream<Output> {
+        if subscribers.isEmpty { published = shown }
+        return subscribers.subscribe(first: first, buffering: buffering, transform)
+    }
+
+    func send(
+        _ shown: @autoclosure () -> [T], _ change: CollectionChange,
+        _ identifiers: @autoclosure () -> Set<String>, _ origin: ChangeOrigin,
+        _ context: (any Sendable)?
+    ) {
+        guard !subscribers.isEmpty else { return published = [] }
+        let previous = published
+        published = shown()
+        subscribers.send(
+            CollectionDataChange(
+                previous: previous, data: published, change: change,
+                changedIdentifiers: identifiers(), origin: origin, context: context))
     }
 }

@@ -130,24 +130,32 @@ open class DataModelManager: @unchecked Sendable {
     /// such a cache can't merge.
     ///
     /// - Parameters:
-    ///   - models: The models. A model without identifier is left out.
+    ///   - models: The models. A model without identifier is left out, and is a failure.
     ///   - context: A value that is passed to the cache where it can't merge.
     @preconcurrency
     open func mergeModels(_ models: [any SimpleModel], context: (any Sendable)? = nil) {
         guard let follower = currentFollower else {
             return updateModels(models, context: context)
         }
-        let models = models.filter { $0.modelIdentifier != nil }
-        let identifiers = Set(models.compactMap(\.modelIdentifier))
-        guard !models.isEmpty else { return }
+        let named = named(models)
+        let identifiers = Set(named.compactMap(\.modelIdentifier))
+        guard !named.isEmpty else { return }
         order.withLock { _ in
-            cacheQueue.merge(models) { [weak self] error in
-                if let error { self?.cacheQueue.report(error, identifiers.sorted()) }
-                // Also if nothing has changed in the cache: a screen may show less than it has.
-                follower.refresh(identifiers)
-            }
+            // Also if nothing has changed in the cache: a screen may show less than it has.
+            cacheQueue.merge(named) { follower.refresh(identifiers) }
         }
     }
+
+    /// Returns the models that have an identifier, and tells that the others can't be stored.
+    private func named(_ models: [any SimpleModel]) -> [any SimpleModel] {
+        let named = models.filter { $0.modelIdentifier?.isEmpty == false }
+        if named.count < models.count { cacheQueue.refuse(DataProviderError.noIdentifier) }
+        return named
+    }
+
+    /// Reads nodes again that a write of the manager may have changed in ways that only the cache
+    /// knows.
+    func refresh(_ identifiers: Set<String>) { currentFollower?.refresh(identifiers) }
 
     /// Changes a stored model in one step that no other write comes between, of this process or
     /// another one. The providers then show the new model.
@@ -173,24 +181,77 @@ open class DataModelManager: @unchecked Sendable {
         else { throw DataProviderError.notShared }
         await cacheQueue.afterCalls()
         let changed = try await withCheckedThrowingContinuation { continuation in
-            cache.updateModel(type, identifier: identifier, change) {
-                continuation.resume(with: $0)
-            }
+            let reply = PendingReply<Result<T, any Error>>(
+                default: .failure(DataProviderError.noAnswer)
+            ) { continuation.resume(with: $0) }
+            cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
         }
         follower.refresh([identifier])
         return changed
     }
 
-    /// The writes that the cache could not store, from now on.
+    /// The writes that the cache could not store, from now on: of all providers, and of the
+    /// manager's own functions. Each is told once, with the reason.
     ///
-    /// A manager that does not follow its cache hears of none. Each call begins a sequence of its
-    /// own, which buffers the latest 256 failures.
+    /// ```swift
+    /// for await failure in manager.failures() { log("\(failure.names): \(failure.error)") }
+    /// ```
+    ///
+    /// A model whose type can't be stored, or that has no identifier, is a failure of its first
+    /// write, in debug and release builds alike. Of a cache that is no `SharedCacheDelegate` only
+    /// failed edits are known.
+    ///
+    /// Each call begins a sequence of its own, which buffers the latest 256 failures. May be called
+    /// on any thread.
     public func failures() -> AsyncStream<SaveFailure> { cacheQueue.failures.subscribe() }
 
+    /// Makes changes, and waits until the cache has stored them.
+    ///
+    /// The screens show the changes at once, as without `saving`: only the caller waits.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await manager.saving {
+    ///         messages.append([message])
+    ///         draft.setData(nil)
+    ///     }
+    /// } catch {
+    ///     show(error)                     // the message is on the screen, and not in the cache
+    /// }
+    /// ```
+    ///
+    /// A cache that is no `SharedCacheDelegate` does not tell when it has stored something: it
+    /// counts as done when it was called. A cancelled task waits all the same.
+    ///
+    /// - Parameter changes: Calls functions of providers and managers, on the main actor. Changes
+    ///   that it begins in a task of its own are not waited for.
+    /// - Returns: What `changes` returns.
+    /// - Throws: The error of `changes`; else the reason of the first write that failed: the
+    ///   cache's error, `DataProviderError.noIdentifier`, or `.noAnswer`. The other writes are
+    ///   stored. The delegates of the providers concerned, and `failures`, are told as well.
+    @MainActor
+    public func saving<Result>(_ changes: () throws -> Result) async throws -> Result {
+        let call = WriteCall()
+        let result = try call.perform(changes)
+        let failure = await withCheckedContinuation { continuation in
+            call.whenEnded { continuation.resume(returning: $0) }
+        }
+        if let failure { throw failure.error }
+        return result
+    }
+
     /// Whether a write of the model is merged by the cache, and shown as merged.
-    func merges(_ model: any SimpleModel) -> Bool {
-        (writePolicy ?? type(of: model).writePolicy) == .merge && model.modelIdentifier != nil
-            && follows
+    ///
+    /// - Parameter policy: The policy of the call, if it has one.
+    func merges(_ model: any SimpleModel, _ policy: WritePolicy? = nil) -> Bool {
+        model.modelIdentifier?.isEmpty == false
+            && self.policy(of: type(of: model), policy) == .merge
+    }
+
+    /// Returns the policy of a write: that of the call, else the manager's, else that of the type.
+    /// A manager that does not follow its cache replaces.
+    func policy(of type: any SimpleModel.Type, _ policy: WritePolicy?) -> WritePolicy {
+        follows ? policy ?? writePolicy ?? type.writePolicy : .replace
     }
 
     /// Whether the manager's screens follow its cache.
@@ -227,8 +288,16 @@ open class DataModelManager: @unchecked Sendable {
     func submit(
         _ model: (any ConsistencyManagerModel)?, context: (any Sendable)?, _ save: () -> Void
     ) {
+        // A screen that shows a node as another type gets its fields from the cache, once the cache
+        // has them.
+        let refresh: @Sendable (Set<String>) -> Void = { [weak follower = currentFollower] in
+            follower?.refresh($0)
+        }
         order.withLock { _ in
-            if let model { consistencyManager.post(model, context: context, time: ChangeTime()) }
+            if let model {
+                consistencyManager.post(
+                    model, context: context, time: ChangeTime(), onForeignNodes: refresh)
+            }
             save()
         }
     }
@@ -258,16 +327,19 @@ open class DataModelManager: @unchecked Sendable {
     }
 
     func save(_ model: any SimpleModel, _ context: (any Sendable)?) {
-        if let key = model.modelIdentifier { cacheModel(model, forKey: key, context: context) }
+        guard let key = model.modelIdentifier, !key.isEmpty else {
+            return cacheQueue.refuse(DataProviderError.noIdentifier)
+        }
+        cacheModel(model, forKey: key, context: context)
     }
 
     /// Saves models in one step, if the cache can. A subclass gets a call of `cacheModel` for each.
-    private func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
-        let models = models.filter { $0.modelIdentifier != nil }
-        guard follows, type(of: self) == DataModelManager.self, !models.isEmpty else {
+    func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
+        guard follows, type(of: self) == DataModelManager.self else {
             return models.forEach { save($0, context) }
         }
-        cacheQueue.save(models)
+        let named = named(models)
+        if !named.isEmpty { cacheQueue.save(named) }
     }
 
     // MARK: The cache
@@ -297,9 +369,7 @@ open class DataModelManager: @unchecked Sendable {
         _ cacheKey: String?, context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
     ) {
-        cacheQueue.fetch(
-            { cache, reply in cache.modelForKey(cacheKey, context: context, completion: reply) },
-            completion: completion)
+        cacheQueue.model(cacheKey, context: context, completion: completion)
     }
 
     /// Saves a collection in the cache, without updating data providers.
@@ -327,11 +397,7 @@ open class DataModelManager: @unchecked Sendable {
         _ cacheKey: String?, context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable ([T]?, (any Error)?) -> Void
     ) {
-        cacheQueue.fetch(
-            { cache, reply in
-                cache.collectionForKey(cacheKey, context: context, completion: reply)
-            },
-            completion: completion)
+        cacheQueue.collection(cacheKey, context: context, completion: completion)
     }
 
     /// Waits until everything that was submitted before has been applied and delivered, and the
@@ -367,6 +433,8 @@ public enum DataProviderError: Error, Sendable, Hashable, CustomStringConvertibl
     case noAnswer
     /// The manager does not follow its cache. Create it by `init(cache:writePolicy:)`.
     case notShared
+    /// The model has no identifier, or an empty one, so it is shown and not stored.
+    case noIdentifier
 
     /// The message for developers, in English.
     public var description: String {
@@ -380,6 +448,8 @@ public enum DataProviderError: Error, Sendable, Hashable, CustomStringConvertibl
             """
         case .notShared:
             "The manager does not follow its cache. Create it by init(cache:writePolicy:)."
+        case .noIdentifier:
+            "The model has no identifier, so the cache can't store it. It is shown all the same."
         }
     }
 }

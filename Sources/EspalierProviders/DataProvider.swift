@@ -1,6 +1,6 @@
 public import EspalierConsistency
 public import EspalierModels
-import EspalierRecords
+public import EspalierRecords
 public import Observation
 
 /// Provides one model to a screen: it fetches the model from the cache, lets the screen set it, and
@@ -41,6 +41,17 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     /// The awaited model, if it arrived during a pause. The consistency manager records the updates
     /// of it.
     private var arrival: Arrival?
+    /// Why the last fetch was a miss. Nil after a hit, and where the cache gives no reason: see
+    /// `FetchOutcome.miss`.
+    ///
+    /// The completion of `fetchDataFromCache` can read it:
+    ///
+    /// ```swift
+    /// provider.fetchDataFromCache(withCacheKey: "Person:1") { person, _ in
+    ///     if person == nil { load(because: provider.missReason) }
+    /// }
+    /// ```
+    public private(set) var missReason: MissReason?
     /// The delivery that `modelUpdated` is called for.
     private var delivery: Delivery?
     private let registrar = ObservationRegistrar()
@@ -92,28 +103,47 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     }
 
     /// Shows `data`, saves it under its identifier, and updates all providers that show the same
-    /// model or a model in it. The provider's own delegate is not called.
+    /// model or a model in it. The provider's own delegate is not called for the change. It is told
+    /// if the model can't be stored, and `save` waits for that.
     ///
     /// - Parameters:
     ///   - data: The new model. `nil` shows nothing, and deletes nothing. A provider that shows no
     ///     model goes on waiting for one; a provider that shows a model does not wait for it again.
     ///   - updateCache: Whether to save the model.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the manager's policy, or else that of the type. A model that merges is shown like
+    ///     one that is given to `merge`.
     ///   - context: A value that is passed to the delegates and to the cache.
-    open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
-        if let data, updateCache, dataModelManager.merges(data) {
+    open func setData(
+        _ data: T?, updateCache: Bool = true, policy: WritePolicy? = nil,
+        context: (any Sendable)? = nil
+    ) {
+        if let data, updateCache, dataModelManager.merges(data, policy) {
             return merge(data, context: context)
         }
+        let previous = model
         let wasWaiting = model == nil
         lastSet = ChangeTime()
         lastRequested = lastSet
         replaceModel(with: data, time: lastSet, revision: nil)
         if data != nil || !wasWaiting { stopWaiting() }
-        publish(.own, context)
+        publish(.own, context, from: previous)
         guard let data else { return }
         consistencyManager.register(self, since: nil)
-        dataModelManager.submit(data, context: context) {
-            if updateCache { dataModelManager.save(data, context) }
+        write {
+            dataModelManager.submit(data, context: context) {
+                if updateCache { dataModelManager.save(data, context) }
+            }
         }
+    }
+
+    /// Runs `body`, which saves something, and tells the delegate if that fails.
+    private func write(_ body: () -> Void) {
+        let call = WriteCall { [weak self] failure in
+            guard let self, let failure else { return }
+            delegate?.dataProvider(self, failedToSave: failure)
+        }
+        call.perform(body)
     }
 
     /// Merges a partial model into what the cache has, and shows the merged model.
@@ -130,18 +160,19 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - data: The partial model. It must have an identifier.
     ///   - context: A value that is passed to the cache where it can't merge.
     open func merge(_ data: T, context: (any Sendable)? = nil) {
-        guard dataModelManager.follows, let identifier = data.modelIdentifier else {
-            return setData(data, context: context)
+        guard dataModelManager.merges(data, .merge), let identifier = data.modelIdentifier else {
+            return setData(data, policy: .replace, context: context)
         }
         lastSet = ChangeTime()
         lastRequested = lastSet
         if model?.modelIdentifier != identifier {
+            let previous = model
             replaceModel(with: data, time: lastSet, revision: nil)
             stopWaiting()
-            publish(.own, context)
+            publish(.own, context, from: previous)
             consistencyManager.register(self, since: nil)
         }
-        dataModelManager.mergeModels([data], context: context)
+        write { dataModelManager.mergeModels([data], context: context) }
     }
 
     private func replaceModel(with data: T?, time: ChangeTime, revision: ChangeTime?) {
@@ -190,19 +221,24 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         completion: @escaping @MainActor (T?, (any Error)?) -> Void
     ) {
         if let cacheKey, let model, model.modelIdentifier == cacheKey {
+            missReason = nil
             return completion(model, nil)
         }
         // The model may be posted while the cache reads, so waiting begins here.
         if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
         let manager = dataModelManager
         let fetch = manager.beginFetch()
-        manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
-            defer { manager.endFetch(fetch) }
-            // A later call has set or fetched the model: this reply is out of date.
-            guard fetch.after(self.lastRequested) else { return completion(self.model, nil) }
-            self.lastRequested = fetch
-            if let model { self.show(fetched: model, at: fetch) }
-            completion(model, error)
+        let record = MissRecord()
+        record.perform {
+            manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
+                defer { manager.endFetch(fetch) }
+                // A later call has set or fetched the model: this reply is out of date.
+                guard fetch.after(self.lastRequested) else { return completion(self.model, nil) }
+                self.lastRequested = fetch
+                self.missReason = record.reason
+                if let model { self.show(fetched: model, at: fetch) }
+                completion(model, error)
+            }
         }
     }
 
@@ -224,9 +260,10 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     /// Shows a model that was requested at `fetch`, with all updates that were posted since.
     private func show(fetched data: T, at fetch: ChangeTime) {
         lastSet = fetch
+        let previous = model
         replaceModel(with: data, time: fetch, revision: nil)
         stopWaiting()
-        publish(.cache, nil)
+        publish(.cache, nil, from: previous)
         consistencyManager.register(self, since: fetch)
     }
 
@@ -251,8 +288,24 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         subscribers.subscribe(buffering: .unbounded) { $0 }
     }
 
-    private func publish(_ origin: ChangeOrigin, _ context: (any Sendable)?) {
-        subscribers.send(DataChange(data: model, origin: origin, context: context))
+    /// Sends a change to the sequences.
+    ///
+    /// - Parameters:
+    ///   - previous: The model before the change.
+    ///   - updates: The changed nodes; nil if the tree was replaced as a whole.
+    @discardableResult
+    private func publish(
+        _ origin: ChangeOrigin, _ context: (any Sendable)?, from previous: T?,
+        _ updates: ModelUpdates? = nil
+    ) -> DataChange<T> {
+        let identifiers =
+            updates.map { $0.changedModelIds.union($0.deletedModelIds) }
+            ?? Set([previous, model].compactMap { $0?.modelIdentifier })
+        let change = DataChange(
+            previous: previous, data: model, changedIdentifiers: identifiers, origin: origin,
+            context: context)
+        subscribers.send(change)
+        return change
     }
 
     // MARK: Pausing
@@ -285,13 +338,13 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ) {
         guard model == nil || model is T else { return }
         guard let delivery else {
+            let previous = self.model
             replaceModel(with: model as? T, time: ChangeTime(), revision: nil)
-            publish(.update, nil)
-            return notify(context)
+            return notify(publish(.update, nil, from: previous, updates), context)
         }
         self.delivery = nil
         update(
-            to: model as? T, context: delivery.context, time: delivery.time,
+            to: model as? T, updates, context: delivery.context, time: delivery.time,
             revision: isDelivered(model, by: delivery) ? delivery.revision : ChangeTime())
     }
 
@@ -312,19 +365,21 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ) {}
 
     private func update(
-        to model: T?, context: (any Sendable)?, time: ChangeTime, revision: ChangeTime
+        to model: T?, _ updates: ModelUpdates?, context: (any Sendable)?, time: ChangeTime,
+        revision: ChangeTime
     ) {
-        let deleted = model == nil ? self.model?.modelIdentifier : nil
+        let previous = self.model
+        let deleted = model == nil ? previous?.modelIdentifier : nil
         replaceModel(with: model, time: time, revision: revision)
         // A provider that waited for the deleted model waits for it again.
         if deleted != nil, deleted == awaitedIdentifier {
             consistencyManager.addModelUpdatesListener(self)
         }
-        publish(.update, context)
-        notify(context)
+        notify(publish(.update, context, from: previous, updates), context)
     }
 
-    private func notify(_ context: Any?) {
+    private func notify(_ change: DataChange<T>, _ context: Any?) {
+        delegate?.dataProvider(self, didChange: change)
         delegate?.dataProviderHasUpdatedData(self, context: context)
         batchListener?.recordChange(of: self, context: context)
     }
@@ -334,17 +389,6 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         awaitedIdentifier = nil
         consistencyManager.removeModelUpdatesListener(self)
     }
-}
-
-/// Is notified when the model of a data provider was changed by others.
-@preconcurrency @MainActor
-public protocol DataProviderDelegate: AnyObject {
-    /// Reports that the model has changed. Called on the main actor, once for each update.
-    ///
-    /// - Parameters:
-    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
-    ///   - context: The context of the update.
-    func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?)
 }
 
 extension DataProvider: Observable {}
@@ -403,7 +447,8 @@ extension DataProvider: WaitingListener {
         lastSet = arrival.time
         lastRequested = arrival.time
         update(
-            to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
+            to: arrival.model, nil, context: arrival.context, time: arrival.time,
+            revision: ChangeTime())
     }
 }
 

@@ -33,6 +33,8 @@ struct PausedCollection<T: SimpleModel> {
     private(set) var isEdited = false
     private(set) var context: (any Sendable)?
     private(set) var isTouched = false
+    /// The nodes that changed during the pause.
+    private(set) var identifiers: Set<String> = []
 
     init(_ elements: [T]) {
         self.elements = elements
@@ -41,8 +43,11 @@ struct PausedCollection<T: SimpleModel> {
 
     // MARK: Changes of the collection
 
-    mutating func record(_ change: MemberChange<T>, context: (any Sendable)?) {
+    mutating func record(
+        _ change: MemberChange<T>, _ identifiers: Set<String>, context: (any Sendable)?
+    ) {
         self.context = context
+        self.identifiers.formUnion(identifiers)
         isTouched = true
         switch change {
         case .reset, .replaced:

@@ -18,6 +18,13 @@ actor PendingReplies {
     func add<Value: Sendable>(default substitute: Value, _ callback: ReplyCallback<Value>)
         -> PendingReply<Value>
     {
+        add(default: substitute) { await callback($0) }
+    }
+
+    /// Adds a reply that is not handled on the main actor.
+    func add<Value: Sendable>(
+        default substitute: Value, _ callback: @escaping @Sendable (Value) async -> Void
+    ) -> PendingReply<Value> {
         latest += 1
         let number = latest
         open.insert(number)

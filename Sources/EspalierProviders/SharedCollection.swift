@@ -1,5 +1,6 @@
 import EspalierConsistency
 import EspalierModels
+import EspalierRecords
 
 /// A collection that all providers with its key share: the memory holds one list, whichever
 /// provider edits it.
@@ -27,8 +28,18 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastSent = ChangeTime.zero
     /// Whether the cache lacks an edit. The next edit that is saved then sends all elements.
     private var isCacheBehind = false
+    /// Whether the list may have partial models that the cache has merged: when all elements are
+    /// sent, they must not replace the merged ones.
+    private var hasPartialModels = false
+    /// The last call that sent all elements. It answers for the edits that it replaces.
+    private var lastWhole: WriteCall?
     /// The number of edits whose outcome the cache has not told yet.
     private var openEdits = 0
+    /// The elements of these edits, with the policy of the last edit of each. The cache may lack
+    /// them; it has all other elements as they are shown, or newer.
+    private var unconfirmed: [String: WritePolicy] = [:]
+    /// Those of them that were read from the cache meanwhile, perhaps without the edit.
+    private var unread: Set<String> = []
     /// Whether to read the elements again after these; `true` if a collection that is not stored
     /// then becomes empty.
     private var refreshAfterEdits: Bool?
@@ -59,13 +70,18 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Records a change with all providers except its author. Delegates are called later, by
     /// `notifyMembers`, when all providers have recorded the change.
+    ///
+    /// - Parameter identifiers: The nodes that changed; empty if any may have.
     private func record(
-        _ change: MemberChange<T>, _ origin: ChangeOrigin, context: (any Sendable)?,
+        _ change: MemberChange<T>, _ identifiers: @autoclosure () -> Set<String> = [],
+        _ origin: ChangeOrigin, context: (any Sendable)?,
         except author: CollectionDataProvider<T>? = nil
     ) {
-        for member in members {
-            guard let provider = member.provider, provider !== author else { continue }
-            provider.collectionChanged(change, origin, context: context)
+        let others = members.compactMap(\.provider).filter { $0 !== author }
+        guard !others.isEmpty else { return }
+        let identifiers = identifiers()
+        for provider in others {
+            provider.collectionChanged(change, identifiers, origin, context: context)
         }
     }
 
@@ -79,31 +95,40 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Replaces all elements. The author is not notified, and the others by `notifyMembers`, as for
     /// all changes below.
     ///
-    /// - Parameter steps: The steps that lead to the new elements, if they are known.
+    /// - Parameters:
+    ///   - save: The policy of the write, here and below; nil to save nothing.
+    ///   - steps: The steps that lead to the new elements, if they are known.
     func set(
-        _ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?,
-        steps: [CollectionChangeInformation]? = nil
+        _ new: [T], by author: CollectionDataProvider<T>, save: WritePolicy?,
+        context: (any Sendable)?, steps: [CollectionChangeInformation]? = nil
     ) {
         // The comparison serves the others only.
         let hasOthers = members.contains { $0.provider != nil && $0.provider !== author }
         let isSame = !hasOthers || isKnown && areEqual(elements, new)
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
+        // Partial models are for this collection only, until the cache has merged them.
+        let merges = save == .merge && key != nil
+        hasPartialModels = merges
         // Posted under the key, too, for listeners that follow whole collections.
         let batch = BatchUpdateModel(
             models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
-        manager.submit(new.isEmpty && key == nil ? nil : batch, context: context) {
-            if save { saveAll(context) } else { isCacheBehind = true }
+        let isPosted = !merges && !(new.isEmpty && key == nil)
+        manager.submit(isPosted ? batch : nil, context: context) {
+            if let save { saveAll(context, save) } else { isCacheBehind = true }
         }
+        if merges { announce(context) }
         guard !isSame else { return }
-        record(steps.map { .replaced($0) } ?? .reset, .sibling, context: context, except: author)
+        record(
+            steps.map { .replaced($0) } ?? .reset, [], .sibling, context: context, except: author)
     }
 
     /// Replaces all elements like `set`, and tells the others by which steps.
     ///
     /// - Returns: The steps; a reset if the elements before are not known.
     func replace(
-        with new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?
+        with new: [T], by author: CollectionDataProvider<T>, save: WritePolicy?,
+        context: (any Sendable)?
     ) -> CollectionChange {
         guard isKnown else {
             set(new, by: author, save: save, context: context)
@@ -117,9 +142,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Replaces all elements with those that the cache had at `fetch`.
     func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
         replaceAll(with: new, time: fetch)
+        hasPartialModels = false
         lastFetched = fetch
         consistencyManager.register(self, since: fetch)
-        if !new.isEmpty { record(.reset, .cache, context: nil, except: author) }
+        if !new.isEmpty { record(.reset, [], .cache, context: nil, except: author) }
     }
 
     private func replaceAll(with new: [T], time: ChangeTime) {
@@ -137,21 +163,26 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///
     /// - Parameter isLast: Whether no other edit of the same call follows.
     func edit(
-        _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: Bool,
+        _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: WritePolicy?,
         context: (any Sendable)?, isLast: Bool = true
     ) {
         let resolved = edit.resolved(count: elements.count)
         guard let range = resolved.range else { return }
         let neighbours = neighbours(of: range.lowerBound)
+        let removed = elements[range]
         elements.replaceSubrange(range, with: edit.elements)
         logEdit { old, new in
             TreeEdit(resolved.map { $0 as any ConsistencyManagerModel }, from: old, to: new)
         }
-        post(edit.elements, context: context) {
-            if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
+        let merges = save == .merge && key != nil
+        if merges, !edit.elements.isEmpty { hasPartialModels = true }
+        post(merges ? [] : edit.elements, context: context) {
+            if let save { self.save(edit, neighbours, save, context) } else { isCacheBehind = true }
         }
         if isLast { announce(context) }
-        record(.edit(resolved), .sibling, context: context, except: author)
+        record(
+            .edit(resolved), Set((removed + edit.elements).compactMap(\.modelIdentifier)),
+            .sibling, context: context, except: author)
     }
 
     /// Gives the edited list a revision of its own, and the edit to the log and to the index.
@@ -171,15 +202,15 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Removes the elements in `ranges`, which are in order and apart. A cache that accepts edits
     /// is sent one for each range, or all elements if there are many ranges.
     func remove(
-        _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: Bool,
+        _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: WritePolicy?,
         context: (any Sendable)?
     ) {
         let sendsEdits = manager.cacheQueue.acceptsEdits && ranges.count <= Self.mostRemovals
         for (position, range) in ranges.enumerated().reversed() {
             let isLast = position == 0
             edit(
-                .remove(range), by: author, save: save && (sendsEdits || isLast), context: context,
-                isLast: isLast)
+                .remove(range), by: author, save: sendsEdits || isLast ? save : nil,
+                context: context, isLast: isLast)
         }
     }
 
@@ -188,7 +219,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Moves an element. Its model is not posted, so a pending update of it is not undone.
     func move(
-        _ move: ElementMove, by author: CollectionDataProvider<T>, save: Bool,
+        _ move: ElementMove, by author: CollectionDataProvider<T>, save: WritePolicy?,
         context: (any Sendable)?
     ) {
         let first = min(move.source, move.destination)
@@ -197,15 +228,18 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         move.apply(to: &elements)
         logEdit { TreeEdit(move, from: $0, to: $1) }
         manager.submit(nil, context: context) {
-            guard save else { return isCacheBehind = true }
+            guard save != nil else { return isCacheBehind = true }
             // The cache is sent the elements in between as well. If an update of one of them is
             // pending, it is newer: the cache is then sent all elements again.
             lastSent = ChangeTime()
             self.save(
-                CollectionEdit(range: range, elements: Array(elements[range])), neighbours, context)
+                CollectionEdit(range: range, elements: Array(elements[range])), neighbours,
+                policyOfAll, context, isMove: true)
         }
         announce(context)
-        record(.move(move), .sibling, context: context, except: author)
+        record(
+            .move(move), Set([elements[move.destination].modelIdentifier].compactMap(\.self)),
+            .sibling, context: context, except: author)
     }
 
     /// Posts the elements under the key for listeners that follow whole collections, without
@@ -238,54 +272,142 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: The cache
 
-    private func saveAll(_ context: (any Sendable)?) {
+    /// The policy of a write of elements that the cache has already had.
+    private var policyOfAll: WritePolicy {
+        hasPartialModels ? .merge : manager.policy(of: T.self, nil)
+    }
+
+    /// Sends all elements.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy; nil for elements that the cache has already had.
+    ///   - keepsModels: Whether elements stay as the cache has them.
+    private func saveAll(
+        _ context: (any Sendable)?, _ policy: WritePolicy? = nil, keepsModels: Bool = false
+    ) {
         guard let key else { return }
         lastSent = ChangeTime()
         isCacheBehind = false
-        manager.cacheCollection(elements, forKey: key, context: context)
+        let policy = policy ?? policyOfAll
+        let call = WriteCall(policy: policy, keepsModels: keepsModels)
+        lastWhole = call
+        if policy == .merge {
+            let identifiers = Set(elements.compactMap(\.modelIdentifier))
+            call.whenEnded { [manager] _ in manager.refresh(identifiers) }
+        }
+        call.perform { manager.cacheCollection(elements, forKey: key, context: context) }
+    }
+
+    /// Sends all elements because the cache has another list than this one. The elements of edits
+    /// that it lacks are sent as models. The others stay as the cache has them: they may have
+    /// changed there, and the screens not know yet.
+    private func saveAllAsStored(_ context: (any Sendable)?) {
+        guard manager.follows, !isCacheBehind else { return saveAll(context) }
+        let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
+        // Other screens may have read them without the edit.
+        unread.formUnion(open.compactMap(\.modelIdentifier))
+        let merged = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .merge }
+        let replaced = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .replace }
+        if !replaced.isEmpty { manager.saveTogether(replaced, context) }
+        if !merged.isEmpty { manager.mergeModels(merged, context: context) }
+        saveAll(context, keepsModels: true)
+    }
+
+    /// Sends all elements because the cache lacks an earlier edit.
+    private func saveAll(
+        insteadOf edit: CollectionEdit<T>, _ policy: WritePolicy, _ context: (any Sendable)?
+    ) {
+        let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
+        if policy == .replace, policyOfAll == .merge, !named.isEmpty {
+            // The elements of the edit replace those of the cache; only the others are merged.
+            manager.saveTogether(named, context)
+        }
+        saveAll(context)
     }
 
     /// Sends the edit to a cache that accepts edits and lacks none, and all elements to any other.
     private func save(
-        _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
+        _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: WritePolicy,
+        _ context: (any Sendable)?, isMove: Bool = false
     ) {
         guard let key else { return }
-        guard manager.cacheQueue.acceptsEdits, !isCacheBehind else { return saveAll(context) }
+        guard manager.cacheQueue.acceptsEdits, !isCacheBehind else {
+            return saveAll(insteadOf: edit, policy, context)
+        }
         let time = ChangeTime()
         openEdits += 1
+        for case let name? in edit.elements.map(\.modelIdentifier) where !isMove {
+            unconfirmed[name] = policy
+        }
+        // The outcome of the edit is that of what is sent instead, if anything is.
+        let call = WriteCall.active
+        call?.begin()
         manager.cacheQueue.edit(
             edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
-            context: context
+            policy: policy, context: context
         ) { outcome in
             // After what follows, which may send all elements.
             defer { self.consistencyManager.afterDelivery { self.endEdit() } }
-            // If all elements were sent since, the outcome no longer matters.
-            guard time.after(self.lastSent) else { return }
+            let wasReplaced = !time.after(self.lastSent)
             switch outcome {
-            case .applied: break
-            case .failed: self.isCacheBehind = true
+            case .applied:
+                if policy == .merge {
+                    self.manager.refresh(Set(edit.elements.compactMap(\.modelIdentifier)))
+                }
+                call?.end(nil)?()
+            case .failed(let error):
+                // If all elements were sent since, the cache lacks nothing.
+                if !wasReplaced { self.isCacheBehind = true }
+                call?.end(SaveFailure(names: [key], error: error))?()
             case .outOfDate:
                 // Deletions that the cache has already applied remove their elements here first.
                 self.consistencyManager.afterDelivery {
-                    if time.after(self.lastSent) { self.saveAll(context) }
+                    self.sendAll(context, after: time, call)
                 }
             }
         }
     }
 
+    /// Sends all elements after an edit was out of date, unless they were sent since `time`.
+    private func sendAll(_ context: (any Sendable)?, after time: ChangeTime, _ call: WriteCall?) {
+        if time.after(lastSent) {
+            if let call {
+                call.record { saveAllAsStored(context) }
+            } else {
+                saveAllAsStored(context)
+            }
+            call?.end(nil)?()
+        } else if let lastWhole {
+            lastWhole.whenEnded { call?.end($0)?() }
+        } else {
+            call?.end(nil)?()
+        }
+    }
+
     private func endEdit() {
         openEdits -= 1
-        if openEdits == 0, let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
+        guard openEdits == 0 else { return }
+        unconfirmed = [:]
+        if !unread.isEmpty { manager.refresh(unread) }
+        unread = []
+        if let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
     }
 
     /// Saves the consequences of an update for this collection. The author of the update has saved
     /// the update itself.
-    private func save(after delivery: Delivery, isRemoval: Bool) {
-        guard let key else { return }
+    ///
+    /// - Parameter updated: The elements that the update has replaced.
+    private func save(after delivery: Delivery, updated: [T], isRemoval: Bool) {
+        // What the cache had need not be stored, and may be out of date there.
+        guard let key, !delivery.isFetched else { return }
         if manager.cacheQueue.acceptsEdits {
             // All elements were sent after the cache had the update and before this collection had
             // it: they have replaced newer models by older ones in the cache.
-            if lastSent.after(delivery.time) { saveAll(delivery.context) }
+            guard lastSent.after(delivery.time) else { return }
+            guard manager.follows, !isCacheBehind else { return saveAll(delivery.context) }
+            let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
+            if !named.isEmpty { manager.saveTogether(named, delivery.context) }
+            if isRemoval { saveAll(delivery.context, keepsModels: true) }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
             manager.cacheQueue.save(
@@ -310,12 +432,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     func apply(_ delivery: Delivery) {
         guard delivery.time.after(lastSet), let base = delivery.base.revision else { return }
-        let changes = changes(delivery.childChanges, base)
+        let found = changes(delivery.childChanges, base)
+        let changes = delivery.isFetched ? found.filter { !isUnconfirmed($0) } : found
         guard !changes.isEmpty else { return }
         for case (let place, let element?) in changes { elements[place] = element }
         let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
         elements.removeSubranges(RangeSet(removed, within: elements))
-        let isAsDelivered = base == revision && log.isEmpty
+        let isAsDelivered = base == revision && log.isEmpty && changes.count == found.count
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil {
             log.recordRemoval(at: change.place, revision)
@@ -325,10 +448,31 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 ? CollectionChangeInformation.delete(index: change.place)
                 : .update(index: change.place)
         }
-        save(after: delivery, isRemoval: !removed.isEmpty)
-        record(.updates(steps), .update, context: delivery.context)
+        save(
+            after: delivery, updated: changes.compactMap(\.element), isRemoval: !removed.isEmpty)
+        record(
+            .updates(steps), Self.identifiers(of: delivery.childChanges.values), .update,
+            context: delivery.context)
         lastUpdated = max(lastUpdated, delivery.time)
         notifyMembers()
+    }
+
+    /// Whether a change that was read from the cache concerns an element of an edit which the cache
+    /// may lack. Such a change would undo the edit, also when all elements are sent. The element is
+    /// read again after the edit.
+    private func isUnconfirmed(_ change: (place: Int, element: T?)) -> Bool {
+        guard change.element != nil, let name = elements[change.place].modelIdentifier,
+            unconfirmed[name] != nil
+        else { return false }
+        unread.insert(name)
+        return true
+    }
+
+    private static func identifiers(of changes: some Sequence<NodeChange>) -> Set<String> {
+        changes.reduce(into: []) {
+            $0.formUnion($1.updates.changedModelIds)
+            $0.formUnion($1.updates.deletedModelIds)
+        }
     }
 
     /// Returns the changes of an update, at the places where the elements are now, last place
@@ -362,10 +506,11 @@ extension SharedCollection: RefreshableCollection {
             guard let new = elements ?? (clearing && error == nil ? [] : nil) else { return }
             guard !areEqual(self.elements, new) else { return }
             self.replaceAll(with: new, time: fetch)
+            self.hasPartialModels = false
             self.lastFetched = fetch
             self.consistencyManager.register(self, since: fetch)
             self.announce(nil)
-            self.record(.reset, .cache, context: nil)
+            self.record(.reset, [], .cache, context: nil)
             self.notifyMembers()
         }
     }

@@ -17,6 +17,8 @@ enum RocketDataError: Int {
     case noAnswer
     /// The cache does not tell of its changes, and cannot merge.
     case notShared
+    /// The model has no identifier, so it cannot be stored.
+    case noIdentifier
 
     private var message: String {
         switch self {
@@ -26,6 +28,7 @@ enum RocketDataError: Int {
         case .outOfRange: DataProviderError.outOfRange.description
         case .noAnswer: DataProviderError.noAnswer.description
         case .notShared: DataProviderError.notShared.description
+        case .noIdentifier: DataProviderError.noIdentifier.description
         }
     }
 
@@ -43,6 +46,7 @@ enum RocketDataError: Int {
         case .outOfRange: outOfRange.error
         case .noAnswer: noAnswer.error
         case .notShared: notShared.error
+        case .noIdentifier: noIdentifier.error
         case nil: error as NSError
         }
     }

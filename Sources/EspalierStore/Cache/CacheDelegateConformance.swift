@@ -1,5 +1,5 @@
 public import EspalierModels
-import EspalierRecords
+public import EspalierRecords
 
 /// The cache as the store behind data providers.
 ///
@@ -63,12 +63,19 @@ extension NormalizedCache: CacheDelegate {
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
+        let entries = Self.entries(of: model, cacheKey)
+        if !entries.isEmpty { _ = delete(entries) }
+    }
+
+    private static func entries(of model: any SimpleModel, _ cacheKey: String?)
+        -> [(NameSpace, String)]
+    {
         var entries: [(NameSpace, String)] = []
         if let identifier = model.modelIdentifier, !identifier.isEmpty {
             entries.append((.node, identifier))
         }
         if let cacheKey, !cacheKey.isEmpty { entries.append((.key, cacheKey)) }
-        if !entries.isEmpty { _ = delete(entries) }
+        return entries
     }
 }
 
@@ -132,10 +139,38 @@ extension NormalizedCache: SharedCacheDelegate {
         _ collection: [any SimpleModel], forKey cacheKey: String, options: CacheWriteOptions,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
+        if options.keepsModels, let first = collection.first {
+            return setCollectionOnly(
+                collection, like: first, forKey: cacheKey, options, completion)
+        }
         let ticket = setCollection(
             collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
             options.policy ?? Self.policy(of: collection), source: options.source)
         finish(ticket, completion)
+    }
+
+    /// Stores a collection with the models that the cache has, and with the given ones where it
+    /// can't read them. No other write comes between the reading and the writing.
+    ///
+    /// - Complexity: O(*n*) in the records of all elements, in the commit.
+    private func setCollectionOnly<T: SimpleModel>(
+        _ collection: [any SimpleModel], like first: T, forKey key: String,
+        _ options: CacheWriteOptions, _ completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let elements = collection.compactMap { $0 as? T }
+        guard elements.count == collection.count else {
+            var options = options
+            options.keepsModels = false
+            return setCollection(
+                collection, forKey: key, options: options, completion: completion)
+        }
+        let (ticket, outcome) = submit { transaction in
+            let current = elements.map { element in
+                element.modelIdentifier.flatMap { transaction.read(T.self, $0) } ?? element
+            }
+            try transaction.setCollection(current, forKey: key, policy: options.policy)
+        }
+        finish(ticket) { error in completion(error.map { outcome.error ?? $0 }) }
     }
 
     public func editCollection(
@@ -153,11 +188,42 @@ extension NormalizedCache: SharedCacheDelegate {
         }
     }
 
+    public func deleteModel(
+        _ model: any SimpleModel, forKey cacheKey: String?,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let entries = Self.entries(of: model, cacheKey)
+        guard !entries.isEmpty else { return completion(nil) }
+        finish(delete(entries), completion)
+    }
+
+    public func readModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
+    ) {
+        outcome(.key(type, cacheKey), .latest, .touch, { try $0.model(type, forKey: cacheKey) }) {
+            completion($0.result)
+        }
+    }
+
+    public func readCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
+    ) {
+        outcome(
+            .collection(type, cacheKey), .latest, .touch,
+            { try $0.collection(type, forKey: cacheKey) }
+        ) {
+            completion($0.result)
+        }
+    }
+
     public func currentModel<T: SimpleModel>(
-        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void
+        _ type: T.Type, identifier: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
         outcome(.node(type, identifier), .latest, .touch, { try $0.node(type, identifier) }) {
-            completion($0.value)
+            completion($0.result)
         }
     }
 
@@ -207,7 +273,16 @@ extension CacheChanges {
         let written = changeSet.written(notBy: source)
         self.init(
             written: written.nodes, deleted: changeSet.deleted, keys: written.keys,
-            isReset: changeSet.isReset)
+            isReset: changeSet.isReset, isEmptied: changeSet.isEmptied)
+    }
+}
+
+extension ReadOutcome {
+    fileprivate var result: Result<Value, MissReason> {
+        switch self {
+        case .hit(let hit): .success(hit.value)
+        case .miss(let reason): .failure(reason)
+        }
     }
 }
 

@@ -98,8 +98,13 @@ final class ChangeFeed: Sendable {
         let handle = Handle(subscriber) { [weak self] in self?.remove(key) }
         return AsyncStream {
             await handle.subscriber.next()
-        } onCancel: {
-            handle.end()
+        } onCancel: { [weak self] in
+            handle.subscriber.finish(dropping: true)
+            // Not here: the runtime holds a lock of the task, and whoever sends to the subscriber
+            // under `state` takes that lock to resume it.
+            self?.queue.async { [weak self] in
+                if let self, take(key) { follow() }
+            }
         }
     }
 
@@ -114,11 +119,6 @@ final class ChangeFeed: Sendable {
         }
 
         deinit { onEnd() }
-
-        func end() {
-            subscriber.finish(dropping: true)
-            onEnd()
-        }
     }
 
     /// Returns the key of the subscriber; nil after the end.
@@ -133,13 +133,17 @@ final class ChangeFeed: Sendable {
     }
 
     private func remove(_ key: Int) {
-        let isLast = state.withLock { state in
+        // On the queue: the caller may be the task of a subscriber, with locks of its own.
+        if take(key) { queue.async { [weak self] in self?.follow() } }
+    }
+
+    /// Removes a subscriber. Returns whether nobody follows other processes any more.
+    private func take(_ key: Int) -> Bool {
+        state.withLock { state in
             guard let removed = state.subscribers.removeValue(forKey: key) else { return false }
             subscriberCount.store(state.subscribers.count, ordering: .relaxed)
             return removed.followsOthers && !state.followers
         }
-        // On the queue: the caller may be the task of a subscriber, with locks of its own.
-        if isLast { queue.async { [weak self] in self?.follow() } }
     }
 
     /// Ends all sequences after what waits for them, and those of later subscribers.
@@ -257,7 +261,11 @@ final class ChangeFeed: Sendable {
                 let commits = try transaction.counters(generation.keyspaces).commits
                 let position = ChangePosition(lineage: generation.lineage, commit: commits)
                 guard let last else { return Reading(changes: [], position: position) }
-                guard position.lineage == last.lineage, position.commit >= last.commit,
+                guard position.lineage == last.lineage else {
+                    let reset = ChangeSet.reset(by: .anotherProcess(nil), isEmptied: true)
+                    return Reading(changes: [reset], position: position)
+                }
+                guard position.commit >= last.commit,
                     let stored = try transaction.changes(
                         generation.keyspaces, after: last.commit, through: commits)
                 else {
@@ -303,7 +311,7 @@ final class ChangeFeed: Sendable {
         var before: [ChangeSet] = []
         if let last, last.lineage != position.lineage {
             // Another process has emptied the cache, and this one has found that out by writing.
-            before = [.reset(by: .anotherProcess(nil))]
+            before = [.reset(by: .anotherProcess(nil), isEmptied: true)]
         } else if let last, last.commit + 1 < position.commit {
             before = changesBetween(last, position, in: generation)
         }
@@ -333,7 +341,7 @@ final class ChangeFeed: Sendable {
         // First, so that a commit of another process to the new generation is not skipped.
         let position = try? read(after: nil).position
         endCommit { state in
-            state.send(.reset(by: .thisProcess))
+            state.send(.reset(by: .thisProcess, isEmptied: true))
             state.position = state.followers ? position : nil
             state.isLost = false
         }

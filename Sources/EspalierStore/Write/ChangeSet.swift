@@ -35,6 +35,9 @@ public struct ChangeSet: Sendable, Hashable {
     /// Whether anything may have changed: the cache was emptied, or the changes are not known. The
     /// lists are then empty.
     public internal(set) var isReset = false
+    /// Whether the cache was emptied: by `removeAll`, or because it began anew. It is then a reset,
+    /// too. After any other reset, what can't be read may have been evicted.
+    public internal(set) var isEmptied = false
     /// The evicted records, in the order of eviction.
     var victims: [Victim] = []
     /// The number of writes in the commit.
@@ -84,10 +87,11 @@ public struct ChangeSet: Sendable, Hashable {
     }
 
     /// Creates the change set that says that anything may have changed.
-    static func reset(by origin: Origin) -> ChangeSet {
+    static func reset(by origin: Origin, isEmptied: Bool = false) -> ChangeSet {
         var changes = ChangeSet(commit: 0)
         changes.origin = origin
         changes.isReset = true
+        changes.isEmptied = isEmptied
         return changes
     }
 
@@ -127,7 +131,9 @@ extension ChangeSet {
     static func union(of sets: [ChangeSet], limit: Int) -> ChangeSet {
         let origins = Set(sets.map(\.origin))
         let origin = origins.count == 1 ? sets[0].origin : .anotherProcess(nil)
-        if sets.contains(where: \.isReset) { return .reset(by: origin) }
+        if sets.contains(where: \.isReset) {
+            return .reset(by: origin, isEmptied: sets.contains(where: \.isEmptied))
+        }
         var union = ChangeSet(commit: sets.last?.commit ?? 0)
         union.origin = origin
         union.writeCount = sets.reduce(0) { $0 + $1.writeCount }

@@ -289,7 +289,7 @@ final class Committer: Sendable {
         defer { feed?.cancelCommit() }
         _ = try generations.replace(blamed, because: reason)
         feed?.endReset()
-        onCommit(.reset(by: .thisProcess), Timeline())
+        onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
     }
 
     // MARK: - Full disk
@@ -360,7 +360,7 @@ final class Committer: Sendable {
         }
         state.withLock { $0.lastSeen = now }
         feed?.endReset()
-        onCommit(.reset(by: .thisProcess), Timeline())
+        onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
         throw .directoryGone(cause: nil)
     }
 

@@ -151,13 +151,13 @@ struct ChangeNoticeTests {
             #expect(await changes.next()?.written == ["p:before"])
             #expect(await changes.next()?.written == ["p:after"])
             await run(cache, .empty)
-            #expect(await changes.next()?.isReset == true)
+            #expect(await changes.next()?.isEmptied == true)
             // The reset may stand for the write that followed, too.
             #expect(cache.peeks("p:new"))
             try await cache.removeAll().committed
             var own = await changes.next()
             while let set = own, set.origin != .thisProcess { own = await changes.next() }
-            #expect(own == .reset(by: .thisProcess))
+            #expect(own == .reset(by: .thisProcess, isEmptied: true))
         }
     }
 

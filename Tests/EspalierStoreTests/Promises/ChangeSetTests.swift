@@ -37,6 +37,7 @@ struct ChangeSetTests {
         #expect(sets.map(\.deleted) == [[], [], ["p:2"], [], [], [], [], []])
         #expect(sets.map(\.keys) == [[], [], [], ["me"], ["people"], ["me"], ["people"], []])
         #expect(sets.map(\.isReset) == [false, false, false, false, false, false, false, true])
+        #expect(sets.map(\.isEmptied) == sets.map(\.isReset))
         #expect(sets.dropLast().map(\.commit) == sets.dropLast().map(\.commit).sorted())
     }
 

@@ -1,0 +1,146 @@
+import EspalierRecords
+import Synchronization
+
+/// A change of a provider while the cache stores it: counts the calls of the cache that the change
+/// makes, and tells when the last one has ended.
+///
+///     perform(body)   the body calls the cache; each call begins and ends
+///     end             after the body and the last call: the listeners run, on the main actor
+///
+/// The functions of a manager that call the cache are open and have no parameter for this. So a
+/// call of the cache finds the change that it belongs to in `active`. A task that begins inside of
+/// the body inherits the value, but not the state: after the body, the change is no longer active.
+///
+/// Each call that begins must end. `CacheQueue` ends it by a `PendingReply`, which ends also if the
+/// cache never replies.
+final class WriteCall: Sendable {
+    @TaskLocal private static var latest: WriteCall?
+
+    /// The change that calls the cache now; nil for a call beside all changes.
+    static var active: WriteCall? {
+        guard let latest, latest.state.withLock({ $0.bodies > 0 }) else { return nil }
+        return latest
+    }
+
+    typealias Listener = @MainActor @Sendable (SaveFailure?) -> Void
+
+    // immutable
+    /// The policy of a collection that is saved; nil for the default.
+    let policy: WritePolicy?
+    /// Whether the elements of a collection that is saved stay as the cache has them.
+    let keepsModels: Bool
+    /// The change that this one is a part of.
+    private let parent: WriteCall?
+
+    // protected by `state`
+    private struct State {
+        /// The number of bodies that run.
+        var bodies = 0
+        /// The calls that have begun and not ended, and one for the body.
+        var open = 1
+        /// The first failure.
+        var failure: SaveFailure?
+        var listeners: [Listener] = []
+        /// Listeners that are not called for a success.
+        var failureListeners: [Listener] = []
+    }
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - policy: The policy of a collection that is saved; nil for the default.
+    ///   - keepsModels: Whether its elements stay as the cache has them.
+    ///   - onFailure: Called once, on the main actor, with the first failure if there is one.
+    init(
+        policy: WritePolicy? = nil, keepsModels: Bool = false, onFailure: Listener? = nil
+    ) {
+        self.policy = policy
+        self.keepsModels = keepsModels
+        parent = Self.active
+        parent?.begin()
+        if let onFailure { state.withLock { $0.failureListeners = [onFailure] } }
+    }
+
+    /// Runs `body`, whose calls of the cache then belong to this change. Called once.
+    func perform<Result>(_ body: () throws -> Result) rethrows -> Result {
+        defer { endInTask(nil) }
+        return try record(body)
+    }
+
+    /// Runs another part of the change, which must not have ended.
+    func record<Result>(_ body: () throws -> Result) rethrows -> Result {
+        state.withLock { $0.bodies += 1 }
+        defer { state.withLock { $0.bodies -= 1 } }
+        return try Self.$latest.withValue(self, operation: body)
+    }
+
+    /// Notes a failure, without a call of the cache.
+    func fail(_ failure: SaveFailure) {
+        state.withLock { if $0.failure == nil { $0.failure = failure } }
+    }
+
+    func begin() { state.withLock { $0.open += 1 } }
+
+    /// Ends a call, and returns what remains to be done on the main actor; nil for nothing.
+    func end(_ failure: SaveFailure?) -> (@MainActor @Sendable () -> Void)? {
+        typealias Ending = (failure: SaveFailure?, listeners: [Listener])
+        let ending = state.withLock { state -> Ending? in
+            if state.failure == nil { state.failure = failure }
+            state.open -= 1
+            guard state.open == 0 else { return nil }
+            defer { (state.listeners, state.failureListeners) = ([], []) }
+            let more = state.failure == nil ? [] : state.failureListeners
+            return (state.failure, more + state.listeners)
+        }
+        guard let ending else { return nil }
+        guard !ending.listeners.isEmpty else { return parent?.end(ending.failure) }
+        // The whole ends after the part: the delegate is told before `saving` returns.
+        return { [parent] in
+            for listener in ending.listeners { listener(ending.failure) }
+            parent?.end(ending.failure)?()
+        }
+    }
+
+    /// Ends a call where nobody can wait for the main actor.
+    func endInTask(_ failure: SaveFailure?) {
+        if let rest = end(failure) { Task { @MainActor in rest() } }
+    }
+
+    /// Calls `listener` on the main actor when the change has ended, also without a failure.
+    @MainActor
+    func whenEnded(_ listener: @escaping Listener) {
+        let ended = state.withLock { state -> SaveFailure?? in
+            if state.open == 0 { return .some(state.failure) }
+            state.listeners.append(listener)
+            return nil
+        }
+        if let ended { listener(ended) }
+    }
+}
+
+/// The reason of a miss, on its way from the cache to the provider that fetches.
+///
+/// The functions of a manager that read are open, and their completions have no place for it. A
+/// read finds the record that it fills in `active`.
+final class MissRecord: Sendable {
+    @TaskLocal private static var latest: MissRecord?
+    private let isActive = Atomic<Bool>(true)
+    private let state = Mutex<MissReason?>(nil)
+
+    /// The record of the fetch that calls the cache now; nil for a read beside all fetches.
+    static var active: MissRecord? {
+        guard let latest, latest.isActive.load(ordering: .relaxed) else { return nil }
+        return latest
+    }
+
+    /// Why the read was a miss; nil for a hit, and where the cache gives no reason.
+    var reason: MissReason? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    /// Runs `body`, whose read fills this record. Called once.
+    func perform(_ body: () -> Void) {
+        defer { isActive.store(false, ordering: .relaxed) }
+        Self.$latest.withValue(self, operation: body)
+    }
+}

@@ -1,0 +1,189 @@
+import EspalierModels
+import EspalierRecords
+
+/// A cache that tells outcomes and reasons, as the engine does. A test says how it replies.
+final class SharedCache: SharedCacheDelegate {
+    /// How the cache replies to a write.
+    enum Reply: Sendable {
+        case success, twice, never
+        case failure(CacheFailure)
+    }
+
+    private struct State {
+        /// How the writes of a name are answered; `success` for other names.
+        var replies: [String: Reply] = [:]
+        var isHolding = false
+        var held: [@Sendable () -> Void] = []
+        var misses: [String: MissReason] = [:]
+        var policies: [WritePolicy?] = []
+        var handler: (@Sendable (CacheChanges) -> Void)?
+    }
+    private let state = Guarded(State())
+    /// What is stored.
+    let inner = EditingCache()
+
+    var policies: [WritePolicy?] { state.withLock { $0.policies } }
+    var isHolding: Bool {
+        get { state.withLock { $0.isHolding } }
+        set { state.withLock { $0.isHolding = newValue } }
+    }
+    func reply(_ reply: Reply, to name: String) { state.withLock { $0.replies[name] = reply } }
+    func miss(_ name: String, _ reason: MissReason) {
+        inner.state.withLock { $0.models[name] = nil }
+        state.withLock { $0.misses[name] = reason }
+    }
+    func send(_ changes: CacheChanges) { state.withLock { $0.handler }?(changes) }
+
+    /// Replies to all writes that are held.
+    func release() {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        for answer in held { answer() }
+    }
+
+    /// Makes a write, unless it fails, and replies to it.
+    private func write(
+        _ names: [String], _ policy: WritePolicy?, _ body: () -> Void,
+        _ completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let (reply, isHolding) = state.withLock { state in
+            state.policies.append(policy)
+            return (names.compactMap { state.replies[$0] }.first ?? .success, state.isHolding)
+        }
+        let answer: @Sendable () -> Void
+        switch reply {
+        case .success: answer = { completion(nil) }
+        case .failure(let error): answer = { completion(error) }
+        case .never: return
+        case .twice:
+            answer = {
+                completion(nil)
+                completion(CacheFailure(number: 2))
+            }
+        }
+        if case .failure = reply {} else { body() }
+        if isHolding { state.withLock { $0.held.append(answer) } } else { answer() }
+    }
+
+    func setModels(
+        _ models: [any SimpleModel], options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let names = models.compactMap(\.modelIdentifier)
+        write(
+            names, options.policy,
+            {
+                for (name, model) in zip(names, models) {
+                    setModel(model, forKey: name, context: nil)
+                }
+            }, completion)
+    }
+
+    func setModel(
+        _ model: any SimpleModel, forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        write(
+            [cacheKey], options.policy, { setModel(model, forKey: cacheKey, context: nil) },
+            completion)
+    }
+
+    func setCollection(
+        _ collection: [any SimpleModel], forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        write(
+            [cacheKey], options.policy,
+            { setCollection(collection, forKey: cacheKey, context: nil) }, completion)
+    }
+
+    func editCollection(
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        state.withLock { $0.policies.append(options.policy) }
+        editCollection(
+            edit, forKey: cacheKey, expecting: neighbours, context: nil, completion: completion)
+    }
+
+    func deleteModel(
+        _ model: any SimpleModel, forKey cacheKey: String?,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        write(
+            [cacheKey ?? ""], nil, { deleteModel(model, forKey: cacheKey, context: nil) },
+            completion)
+    }
+
+    func readModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
+    ) {
+        if let model = inner.model(cacheKey, type) { return completion(.success(model)) }
+        completion(.failure(state.withLock { $0.misses[cacheKey] } ?? .notFound))
+    }
+
+    func readCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
+    ) {
+        if let list = inner.collection(cacheKey, type) { return completion(.success(list)) }
+        completion(.failure(state.withLock { $0.misses[cacheKey] } ?? .notFound))
+    }
+
+    func currentModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
+    ) {
+        readModel(type, forKey: identifier, completion: completion)
+    }
+
+    /// Never replies.
+    func updateModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String, _ change: @escaping @Sendable (T) throws -> T,
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {}
+
+    func followChanges(
+        notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
+    ) -> CacheObservation {
+        state.withLock { $0.handler = handler }
+        return CacheObservation {}
+    }
+
+    func flush() async throws {}
+
+    func editCollection(
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, context: Any?,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        inner.editCollection(
+            edit, forKey: cacheKey, expecting: neighbours, context: context, completion: completion)
+    }
+
+    func modelForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
+    ) { inner.modelForKey(cacheKey, context: context, completion: completion) }
+
+    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
+        inner.setModel(model, forKey: cacheKey, context: context)
+    }
+
+    func collectionForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+    ) { inner.collectionForKey(cacheKey, context: context, completion: completion) }
+
+    func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
+        inner.setCollection(collection, forKey: cacheKey, context: context)
+    }
+
+    func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
+        inner.deleteModel(model, forKey: cacheKey, context: context)
+    }
+}
