@@ -7,39 +7,42 @@ import Testing
 
 @Suite("Rules of merges in every form of a write")
 struct RuleMergeTests {
-    /// Two versions of one issue, of which the older arrives later.
-    private static let newer = Issue(
+    /// Two versions of one bulletin, of which the older arrives later.
+    private static let newer = Bulletin(
         title: "new", updatedAt: 9, state: .null, tags: ["a"], page: [1, 2], likes: 3,
-        next: [Link("x")])
-    private static let older = Issue(
+        next: [Hop("x")])
+    private static let older = Bulletin(
         title: "old", updatedAt: 5, state: .value(1), tags: ["b", "a"], page: [2, 3], likes: 7,
-        next: [Link("y"), Link("x")])
-    private static let merged = Issue(
+        next: [Hop("y"), Hop("x")])
+    private static let merged = Bulletin(
         title: "new", updatedAt: 9, state: .null, tags: ["a", "b"], page: [1, 2, 3], likes: 7,
-        next: [Link("x"), Link("y")])
+        next: [Hop("x"), Hop("y")])
 
     enum Form: CaseIterable {
         case set, array, key, collection, append, transaction, ingest
 
-        func write(_ issues: [Issue], to cache: NormalizedCache) async throws {
+        func write(_ bulletins: [Bulletin], to cache: NormalizedCache) async throws {
             switch self {
-            case .set: for issue in issues { try await cache.set(issue, policy: .merge).committed }
-            case .array: try await cache.set(issues, policy: .merge).committed
+            case .set:
+                for bulletin in bulletins {
+                    try await cache.set(bulletin, policy: .merge).committed
+                }
+            case .array: try await cache.set(bulletins, policy: .merge).committed
             case .key:
-                for issue in issues {
-                    try await cache.setModel(issue, forKey: "k", policy: .merge).committed
+                for bulletin in bulletins {
+                    try await cache.setModel(bulletin, forKey: "k", policy: .merge).committed
                 }
             case .collection:
-                try await cache.setCollection(issues, forKey: "c", policy: .merge).committed
+                try await cache.setCollection(bulletins, forKey: "c", policy: .merge).committed
             case .append:
-                try await cache.append(issues, toCollection: "c", policy: .merge).committed
+                try await cache.append(bulletins, toCollection: "c", policy: .merge).committed
             case .transaction:
                 try await cache.transaction { transaction in
-                    for issue in issues { try transaction.set(issue, policy: .merge) }
+                    for bulletin in bulletins { try transaction.set(bulletin, policy: .merge) }
                 }
             case .ingest:
                 let models = try await cache.ingest(
-                    JSONEncoder().encode(issues), as: [Issue].self)
+                    JSONEncoder().encode(bulletins), as: [Bulletin].self)
                 #expect(models.last == merged)
             }
         }
@@ -52,15 +55,15 @@ struct RuleMergeTests {
         let scratch = try Scratch()
         let cache = try scratch.open()
         try await form.write([Self.newer, Self.older], to: cache)
-        #expect(await cache.read(Issue.self, "i") == Self.merged)
+        #expect(await cache.read(Bulletin.self, "i") == Self.merged)
         try await form.write([Self.older], to: cache)
-        #expect(await cache.read(Issue.self, "i") == Self.merged)
+        #expect(await cache.read(Bulletin.self, "i") == Self.merged)
         try expectClean(cache)
         cache.close()
         let reopened = try scratch.open()
-        #expect(await reopened.read(Issue.self, "i") == Self.merged)
+        #expect(await reopened.read(Bulletin.self, "i") == Self.merged)
         try await form.write([Self.older], to: reopened)
-        #expect(await reopened.read(Issue.self, "i") == Self.merged)
+        #expect(await reopened.read(Bulletin.self, "i") == Self.merged)
         reopened.close()
     }
 
@@ -69,7 +72,7 @@ struct RuleMergeTests {
         try withCache { cache in
             try cache.set(Self.newer, policy: .merge).wait()
             try cache.set(Self.older, policy: .replace).wait()
-            #expect(cache.read(Issue.self, "i") == Self.older)
+            #expect(cache.read(Bulletin.self, "i") == Self.older)
         }
     }
 
@@ -86,17 +89,17 @@ struct RuleMergeTests {
     @Test("A rule that keeps an older child leaves a clean cache, whatever cycle that closes")
     func cycle() throws {
         try withCache { cache in
-            try cache.set(Link("a", next: [Link("b")]), policy: .merge).wait()
+            try cache.set(Hop("a", next: [Hop("b")]), policy: .merge).wait()
             // "a" keeps its child "b", so that "b" and "a" refer to each other, and "c" to no one.
-            let tree = Link("b", next: [Link("a", next: [Link("c")])])
+            let tree = Hop("b", next: [Hop("a", next: [Hop("c")])])
             try cache.set(tree, policy: .merge).wait()
             try expectClean(cache)
-            #expect(cache.read(Link.self, "a")?.next?.map(\.id) == ["b"])
-            #expect(cache.read(Link.self, "c") != nil)
-            let twice = [Link("d", next: [Link("e")]), Link("e", next: [Link("d")])]
-            try cache.set(twice + [Link("d", next: [Link("f")])], policy: .merge).wait()
+            #expect(cache.read(Hop.self, "a")?.next?.map(\.id) == ["b"])
+            #expect(cache.read(Hop.self, "c") != nil)
+            let twice = [Hop("d", next: [Hop("e")]), Hop("e", next: [Hop("d")])]
+            try cache.set(twice + [Hop("d", next: [Hop("f")])], policy: .merge).wait()
             try expectClean(cache)
-            #expect(cache.read(Link.self, "d")?.next?.map(\.id) == ["e"])
+            #expect(cache.read(Hop.self, "d")?.next?.map(\.id) == ["e"])
         }
     }
 
@@ -105,16 +108,16 @@ struct RuleMergeTests {
         try withCache { cache in
             try cache.set(Self.newer, policy: .merge).wait()
             try cache.delete("x").wait()
-            #expect(cache.read(Issue.self, "i")?.next == [])
+            #expect(cache.read(Bulletin.self, "i")?.next == [])
             try cache.set(Self.newer, policy: .merge).wait()
-            #expect(cache.read(Issue.self, "i")?.next == [Link("x")])
+            #expect(cache.read(Bulletin.self, "i")?.next == [Hop("x")])
         }
     }
 }
 
 // MARK: - Models
 
-struct Issue: Codable, NormalizedModel, Equatable {
+struct Bulletin: Codable, NormalizedModel, Equatable {
     static let mergeRules: MergeRules = [
         "title": .newest(by: "updatedAt"), "state": .newest(by: "updatedAt"), "tags": .union,
         "page": .append, "next": .union,
@@ -127,17 +130,17 @@ struct Issue: Codable, NormalizedModel, Equatable {
     var tags: [String]?
     var page: [Int]?
     var likes: Int?
-    var next: [Link]?
+    var next: [Hop]?
     var modelIdentifier: String? { "i" }
 }
 
 /// A node that keeps its first neighbours.
-struct Link: Codable, NormalizedModel, Equatable {
+struct Hop: Codable, NormalizedModel, Equatable {
     static let mergeRules: MergeRules = ["next": .keepFirst]
 
     let id: String
-    var next: [Link]?
+    var next: [Hop]?
     var modelIdentifier: String? { id }
 
-    init(_ id: String, next: [Link]? = nil) { (self.id, self.next) = (id, next) }
+    init(_ id: String, next: [Hop]? = nil) { (self.id, self.next) = (id, next) }
 }
