@@ -371,8 +371,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         let previous = self.model
         let deleted = model == nil ? previous?.modelIdentifier : nil
         replaceModel(with: model, time: time, revision: revision)
-        // A provider that waited for the deleted model waits for it again.
-        if deleted != nil, deleted == awaitedIdentifier {
+        // A provider that waited for the deleted model waits for it again. Beside a cache that
+        // others write, every provider does: it shows what a read gives, also when one of them
+        // stores the model anew.
+        if let deleted, deleted == awaitedIdentifier || dataModelManager.follows {
+            awaitedIdentifier = deleted
             consistencyManager.addModelUpdatesListener(self)
         }
         notify(publish(.update, context, from: previous, updates), context)
