@@ -9,8 +9,21 @@ struct FollowingCommand: AsyncParsableCommand {
         commandName: "Following",
         abstract: "Measures ingesting, observing, and following another process.",
         subcommands: [
-            Ingesting.self, Noticing.self, Listening.self, Observing.self, Peer.self,
-        ])
+            Ingesting.self, Noticing.self, Listening.self, Observing.self, Everything.self,
+            Peer.self,
+        ],
+        defaultSubcommand: Everything.self)
+}
+
+struct Everything: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "all", abstract: "All that needs no document, one after the other.")
+
+    func run() async throws {
+        try await Noticing.parse([]).run()
+        try await Listening.parse([]).run()
+        try await Observing.parse([]).run()
+    }
 }
 
 /// A directory that is removed with its last reference.

@@ -8,8 +8,8 @@ struct Listening: AsyncParsableCommand {
         commandName: "listening",
         abstract: "Small commits with and without another process that listens.")
 
-    @Option(help: "The commits of each turn.") var commits = 200
-    @Option(help: "The turns with, and as many without.") var turns = 50
+    @Option(help: "The commits of each turn.") var commits = 1_000
+    @Option(help: "The turns with, and as many without.") var turns = 10
 
     func run() async throws {
         let scratch = Scratch()

@@ -1,3 +1,4 @@
+import EspalierRecords
 import Foundation
 
 /// A walk through the bytes of a JSON document that knows where it is. Foundation's decoder does not
@@ -219,6 +220,8 @@ struct JSONScan {
         position += 1
         let start = position
         while position < bytes.count {
+            skipPlainText()
+            guard position < bytes.count else { break }
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
                 let range = start..<position
@@ -232,6 +235,25 @@ struct JSONScan {
             position += byte == UInt8(ascii: "\\") ? 2 : 1
         }
         throw problem("the document ends too early")
+    }
+
+    /// Skips eight bytes of text at a time, as long as none of them is a quote, a backslash or a
+    /// control character. The tests of all bytes of a word at once are those of "Bit Twiddling
+    /// Hacks" by Sean Eron Anderson: https://graphics.stanford.edu/~seander/bithacks.html.
+    private mutating func skipPlainText() {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        position = ByteReader.reading(bytes) { reader in
+            reader.position = position
+            while let word = try? reader.integer(UInt64.self) {
+                let quotes = word ^ ones &* 0x22
+                let backslashes = word ^ ones &* 0x5C
+                let found =
+                    (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+                    | (word &- ones &* 0x20) & ~word
+                guard found & tops == 0 else { return reader.position - 8 }
+            }
+            return reader.position
+        }
     }
 
     private mutating func skipSpace() {
