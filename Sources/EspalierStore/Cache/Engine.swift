@@ -135,7 +135,8 @@ final class Engine: Sendable {
         return write.ticket
     }
 
-    /// Counts a write that is not submitted because of what its caller asks for. Returns its ticket.
+    /// Counts a write that is not submitted because of what its caller asks for, and returns its
+    /// ticket.
     func reject(_ error: CacheError) -> WriteTicket {
         // A forked child may never get the lock of the counters.
         if !isInherited { failures.add(error) }

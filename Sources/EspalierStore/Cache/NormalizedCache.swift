@@ -244,7 +244,8 @@ public final class NormalizedCache: Sendable {
         return engine.submit(coalescingKey: coalescingKey, isDroppable: isDroppable, flatten)
     }
 
-    /// Counts a write that is not submitted because of what its caller asks for. Returns its ticket.
+    /// Counts a write that is not submitted because of what its caller asks for, and returns its
+    /// ticket.
     func reject(_ error: CacheError) -> WriteTicket {
         isClosed ? WriteTicket(failed: .closed) : engine.reject(error)
     }

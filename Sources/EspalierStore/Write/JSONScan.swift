@@ -1,8 +1,10 @@
 import EspalierRecords
 import Foundation
 
-/// A walk through the bytes of a JSON document that knows where it is. Foundation's decoder does not
-/// say where a document ends too early, and takes one of two fields of the same name.
+/// A walk through the bytes of a JSON document that knows where it is.
+///
+/// Foundation's decoder does not say where a document ends too early, and takes one of two fields
+/// of the same name.
 ///
 ///     [{"id": 1, "user": {"id": 7, "id": 8}}]       $[0].user.id: the key occurs twice
 ///
@@ -85,7 +87,7 @@ struct JSONScan {
         var scan = JSONScan([UInt8](document))
         do {
             try scan.run()
-        } catch where error.isDuplicate {
+        } catch  where error.isDuplicate {
             return error
         } catch {
             // Foundation's decoder judges the rest.

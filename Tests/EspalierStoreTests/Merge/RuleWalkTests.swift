@@ -21,6 +21,7 @@ struct RuleWalkTests {
                 walk.check("reopened after \(step) writes")
             }
         }
+        try await walk.checkInOtherProcess()
         try expectClean(walk.cache)
         walk.cache.close()
     }
@@ -118,6 +119,34 @@ private struct RuleWalk {
             compare(Metrics.self, "node:\(number)", moment)
         }
         for number in 0..<Self.mates { compare(Mate.self, "mate:\(number)", moment) }
+    }
+
+    /// Expects another process to read the same.
+    func checkInOtherProcess() async throws {
+        try await cache.flush()
+        let (directory, expected) = (scratch.directory, Self.contents(of: cache))
+        await #expect(processExitsWith: .success) {
+            [directory = directory as String, expected = expected as String] in
+            let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+            guard Self.contents(of: cache) == expected else { exit(2) }
+            cache.close()
+        }
+    }
+
+    /// Returns a description of all that can be read.
+    private static func contents(of cache: NormalizedCache) -> String {
+        func contents<View: RuledView>(_ type: View.Type, _ node: String) -> String {
+            let facts = cache.read(View.self, node)?.facts ?? [:]
+            return "\(node): \(facts.sorted { $0.key < $1.key })"
+        }
+        let nodes = (0..<nodes).flatMap { number in
+            [
+                contents(Headline.self, "node:\(number)"), contents(Article.self, "node:\(number)"),
+                contents(Metrics.self, "node:\(number)"),
+            ]
+        }
+        let mates = (0..<mates).map { contents(Mate.self, "mate:\($0)") }
+        return (nodes + mates).joined(separator: "\n")
     }
 
     private func compare<View: RuledView>(_ type: View.Type, _ node: String, _ moment: String) {

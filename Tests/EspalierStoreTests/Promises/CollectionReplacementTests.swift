@@ -34,7 +34,8 @@ struct CollectionReplacementTests {
         }
     }
 
-    @Test("Any list that replaces any other is the collection then", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "Any list that replaces any other is the collection then", arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) throws {
         try withCache { cache in
             var random = SeededGenerator(seed: seed)
@@ -45,7 +46,8 @@ struct CollectionReplacementTests {
                     let end = min(list.count, start + Int.random(in: 0...300, using: &random))
                     let count = Int.random(in: 0...300, using: &random)
                     list.replaceSubrange(
-                        start..<end, with: (0..<count).map { _ in .random(in: 0..<900, using: &random) })
+                        start..<end,
+                        with: (0..<count).map { _ in .random(in: 0..<900, using: &random) })
                 }
                 cache.setCollection(people(list), forKey: "c")
                 #expect(identifiers(cache) == list.map { "p:\($0)" }, "step \(step) of \(seed)")
@@ -81,7 +83,8 @@ struct CollectionReplacementTests {
         try withCache { cache in
             let all: @Sendable (Person) -> Bool = { _ in true }
             #expect(code(cache.remove(Person.self, fromCollection: "c", where: all)) == .notFound)
-            #expect(code(cache.remove(Person.self, fromCollection: "", where: all)) == .noIdentifier)
+            #expect(
+                code(cache.remove(Person.self, fromCollection: "", where: all)) == .noIdentifier)
             cache.setCollection([Badge(count: 3)], forKey: "c")
             #expect(code(cache.remove(Person.self, fromCollection: "c", where: all)) == .notFound)
             #expect(cache.collection(of: Badge.self, forKey: "c")?.count == 1)

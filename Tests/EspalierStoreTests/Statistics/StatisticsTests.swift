@@ -53,7 +53,8 @@ struct StatisticsTests {
         let cache = try scratch.open(Self.configuration)
         let edits = [
             cache.set(Person("", "Nobody")), cache.delete(""),
-            cache.setCollection([Person](), forKey: ""), cache.move(from: 0, to: 1, inCollection: "none"),
+            cache.setCollection([Person](), forKey: ""),
+            cache.move(from: 0, to: 1, inCollection: "none"),
             cache.remove(at: 0, fromCollection: "none"), cache.setBudget(.kibibytes(1)),
             cache.set(Opaque()),
         ]

@@ -277,8 +277,8 @@ struct CacheTransactionTests {
 
     /// Follows the change sets up to the end, and reads the counter after each.
     ///
-    /// - Returns: Whether commits were announced in their order and the counter never went back, and
-    ///   the last count that was read.
+    /// - Returns: Whether commits were announced in order and the counter never went back; the last
+    ///   count that was read.
     private static func announcements(of cache: NormalizedCache)
         -> Task<(isInOrder: Bool, last: Int), Never>
     {
