@@ -59,7 +59,7 @@ struct RoundTripTests {
             try cache.setModel(Self.anna, forKey: "me").wait()
             let statistics = try cache.statistics()
             #expect(statistics.recordsWritten == 9)
-            #expect(statistics.recordsUnchanged == round * 12 + 3)
+            #expect(statistics.recordsUnchanged == round * 11 + 3)
             try expectClean(cache)
             cache.close()
         }
