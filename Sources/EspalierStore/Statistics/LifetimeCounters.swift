@@ -152,21 +152,29 @@ extension LifetimeCounters {
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
             commitLatency.append, timeline.append,
         ]
-        writer.append(varint: UInt64(parts.count + 2))
-        func form(_ part: (inout ByteWriter) -> Void) -> [UInt8] {
+        // The last parts are left out where they are empty, because every commit writes this.
+        let hasRejected = !rejectedWrites.counts.isEmpty
+        let last = hasRejected ? 2 : missesByType.isEmpty ? 0 : 1
+        writer.append(varint: UInt64(parts.count + last))
+        for part in parts {
             var form = ByteWriter(capacity: 256)
             part(&form)
-            return form.bytes
-        }
-        func append(_ form: [UInt8]) {
             writer.append(varint: UInt64(form.count))
             writer.append(form)
         }
-        for part in parts { append(form(part)) }
-        let rejected = form(rejectedWrites.append)
-        // The lengths of both forms take two bytes each, and the check eight.
-        append(missesByType.form(atMost: Self.longestForm - writer.count - rejected.count - 12))
-        append(rejected)
+        if last > 0 {
+            var rejected = ByteWriter(capacity: hasRejected ? 256 : 0)
+            if hasRejected { rejectedWrites.append(to: &rejected) }
+            // The lengths of both forms take two bytes each, and the check eight.
+            let room = Self.longestForm - writer.count - rejected.count - 12
+            let form = missesByType.form(atMost: room)
+            writer.append(varint: UInt64(form.count))
+            writer.append(form)
+            if hasRejected {
+                writer.append(varint: UInt64(rejected.count))
+                writer.append(rejected)
+            }
+        }
         writer.append(integer: writer.check(seed: 0))
         return writer.bytes
     }

@@ -214,7 +214,6 @@ final class CommitTransaction {
     /// Applies one operation.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         changes.source = operation.source
-        lifetime.contradictions += UInt64(operation.contradictions)
         switch operation {
         case .nodes(let tree, let entries, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)

@@ -29,6 +29,7 @@ struct TreeWriter {
                 in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
+        if policy == .replace { commit.lifetime.contradictions += UInt64(tree.contradictions) }
         commit.counters.recordsUnchanged += UInt64(tree.count - locations.changed.count)
         if mayLoseChildren {
             for handle in locations.handles where !referred.contains(handle) {
