@@ -26,11 +26,14 @@ struct JSONScan {
         var key = 0..<0
         /// Where the keys of the object begin in `keys`.
         let firstKey: Int
-        /// The hashes of the keys of a large object.
-        var hashes: Set<UInt64> = []
+        /// The keys of a large object. Hashes of its keys alone could be made to collide.
+        var names: Set<Identifier> = []
     }
 
     private enum Expected { case value, key, separator }
+
+    /// The number of keys up to which they are compared one by one.
+    private static let smallObject = 32
 
     private let bytes: [UInt8]
     private var position = 0
@@ -272,11 +275,13 @@ struct JSONScan {
     /// Returns whether the object has a key already.
     private mutating func isKnown(_ hash: UInt64, _ range: Range<Int>, inFrame last: Int) -> Bool {
         let known = keys[frames[last].firstKey...]
-        if known.count >= 32 {
-            if known.count == 32 { frames[last].hashes = Set(known.map(\.hash)) }
-            guard !frames[last].hashes.insert(hash).inserted else { return false }
+        guard known.count >= Self.smallObject else {
+            return known.contains { $0.hash == hash && name($0.range) == name(range) }
         }
-        return known.contains { $0.hash == hash && text($0.range) == text(range) }
+        if known.count == Self.smallObject {
+            frames[last].names = Set(known.map { name($0.range) })
+        }
+        return !frames[last].names.insert(name(range)).inserted
     }
 
     /// Returns a hash of the text between quotes, by FNV-1a:
@@ -288,6 +293,9 @@ struct JSONScan {
         let quoted = bytes[range]
         return quoted.contains(UInt8(ascii: "\\")) ? hash(text(range).utf8) : hash(quoted)
     }
+
+    /// Returns a key by its bytes: a text equals others that look the same.
+    private func name(_ range: Range<Int>) -> Identifier { Identifier(text(range)) }
 
     /// Returns the text between quotes.
     private func text(_ range: Range<Int>) -> String {
