@@ -348,8 +348,8 @@ open class ConsistencyManager: @unchecked Sendable {
     /// - Parameters:
     ///   - onCascade: Called on the main actor, for a deletion, with the models that required the
     ///     model.
-    ///   - onForeignNodes: Called with the nodes that listeners show as types which can't take over
-    ///     what was posted.
+    ///   - onForeignNodes: Called with the identifiers of the nodes that listeners show as types to
+    ///     which the posted content can't be applied. Not called if there are none.
     package func post(
         _ model: any ConsistencyManagerModel, isDeletion: Bool = false, context: (any Sendable)?,
         time: ChangeTime,

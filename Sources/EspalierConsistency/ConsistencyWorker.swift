@@ -233,7 +233,8 @@ actor ConsistencyWorker {
         for (listener, base) in newListeners { register(listener, base) }
     }
 
-    /// Tells the author of an update which of its nodes are shown or awaited as other types.
+    /// Tells the author of an update which of its nodes listeners show, or wait for, as other types
+    /// than the posted ones.
     private func reportForeignNodes(of update: SubmittedChanges) async {
         var foreign = update.changes.foreignNodes.take()
         guard let onForeignNodes = update.onForeignNodes else { return }

@@ -16,7 +16,7 @@ package struct Delivery: Sendable {
     package let time: ChangeTime
     /// The revision that a listener with revisions assigns to the new tree.
     package let revision: ChangeTime
-    /// Whether the update is what a store had: it need not be stored.
+    /// Whether the update was read from the store, so that it need not be stored again.
     package var isFetched = false
 }
 

@@ -10,7 +10,7 @@ import Synchronization
 /// trees, so that every listener ends with the same node.
 struct PostedChanges: Sendable {
     private(set) var byIdentifier: [NodeIdentifier: ModelChange] = [:]
-    /// The nodes that a tree has as a type which can't take over what was posted.
+    /// The nodes that a tree has as a type to which the posted content can't be applied.
     let foreignNodes = ForeignNodes()
 
     init(deleting identifier: NodeIdentifier) { byIdentifier = [identifier: .deleted] }
@@ -159,8 +159,8 @@ struct PostedChanges: Sendable {
     }
 }
 
-/// Collects nodes that stand in trees as other types than the posted ones. Only a store that has
-/// the fields of all types knows what these trees then show.
+/// Collects the nodes that stand in listeners' trees as other types than the posted ones. What such
+/// a tree has to show can only be read from a store, which has the fields of all types.
 final class ForeignNodes: Sendable {
     private let identifiers = Mutex<Set<String>>([])
 
@@ -222,9 +222,9 @@ struct PostedUpdate: Sendable {
     let epoch: Int
     /// Called on the main actor with the models that required a deleted model.
     let onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
-    /// Called with the nodes that listeners show as other types, which the update can't change.
+    /// Called with the nodes that listeners show as other types: the update can't change these.
     var onForeignNodes: (@Sendable (Set<String>) -> Void)?
-    /// Whether the update is what a store had.
+    /// Whether the update was read from a store.
     var isFetched = false
 }
 

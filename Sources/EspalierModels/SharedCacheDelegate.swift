@@ -128,9 +128,9 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
     /// nobody in particular.
     public var source: Int
-    /// Whether models that the cache can read stay as they are. Only for a collection that is sent
-    /// again, because an edit of it was out of date: its other elements may have changed in the
-    /// cache, and the sender may not know yet.
+    /// Whether models that the cache can read stay as they are; only `setCollection` heeds it. A
+    /// manager sets it when it sends a collection again, because an edit of it was out of date: the
+    /// other elements may have changed in the cache, and the manager may not know yet.
     public var keepsModels: Bool
 
     /// Makes options.
@@ -157,8 +157,8 @@ public struct CacheChanges: Sendable, Hashable {
     public var keys: [String]
     /// Whether anything may have changed: the cache was emptied, or the changes are not known.
     public var isReset: Bool
-    /// Whether the cache was emptied. What can't be read any more then leaves the screens; after
-    /// any other reset it stays, because it may be evicted.
+    /// Whether the cache was emptied. Models that can't be read any more then leave the screens.
+    /// After any other reset they stay, because they may have been evicted.
     public var isEmptied: Bool
 
     /// Makes a list of changes.

@@ -27,14 +27,14 @@
 public macro Merged(_ rule: MergeRule) =
     #externalMacro(module: "EspalierMacros", type: "MergedMacro")
 
-/// Gives a property a rule by which the version counts that is the newest by another property.
+/// Gives a property the rule that its newest version counts, as another property tells.
 ///
 /// ```swift
 /// @Merged(.newest(by: \.updatedAt)) let title: String?
 /// ```
 ///
-/// The macro finds the name under which the other property is stored. In all other respects this is
-/// the macro of the other rules.
+/// The macro finds the name under which the other property is stored. In all else it is like
+/// `@Merged` with any other rule.
 ///
 /// - Parameter rule: `.newest(by:)` with a key path of one property of the same type.
 @attached(peer)

@@ -5,8 +5,9 @@ import Synchronization
 
 /// Calls the cache: one call after the other, in the order of submission, off the main actor.
 ///
-/// A read does not delay the next call until its reply. A cache may reply late, twice or never: the
-/// caller of a read is called once, on the main actor.
+/// The next call does not wait for the reply to a read. A cache may reply late or twice, or release
+/// the completion without a reply: the caller of a read is called once, on the main actor. A cache
+/// that keeps the completion without calling it makes the caller, and `flush`, wait for ever.
 final class CacheQueue: Sendable {
     private let cache: any CacheDelegate
     private let queue = WorkQueue()
@@ -75,9 +76,10 @@ final class CacheQueue: Sendable {
         return CacheWriteOptions(policy: policy, source: policy == .merge ? 0 : source)
     }
 
-    /// Calls the cache by `body`, which receives a function for the outcome, and tells a failure to
-    /// all that want to know. The function may be called late, twice or never. A cache without
-    /// outcomes has done its part when it was called.
+    /// Calls the cache by `body`, which receives a function for the outcome. Reports a failure to
+    /// `failures` and to the change that the call belongs to. The first outcome counts; a function
+    /// that is released without a call counts as `noAnswer`. A cache that tells no outcomes has
+    /// succeeded when it was called.
     private func write(
         _ names: [String],
         _ body: @escaping @Sendable (@escaping @Sendable ((any Error)?) -> Void) async -> Void
@@ -100,7 +102,7 @@ final class CacheQueue: Sendable {
         }
     }
 
-    /// Tells that a write can't be made, without calling the cache.
+    /// Reports that a write can't be made, without calling the cache.
     func refuse(_ error: any Error, _ names: [String] = []) {
         let failure = SaveFailure(names: names, error: error)
         failures.send(failure)

@@ -220,15 +220,18 @@ open class DataModelManager: @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// A cache that is no `SharedCacheDelegate` does not tell when it has stored something: it
-    /// counts as done when it was called. A cancelled task waits all the same.
+    /// A cache that is no `SharedCacheDelegate` does not tell when it has stored something: its
+    /// writes count as done when it was called. Only edits are waited for, if it is a
+    /// `CollectionCacheDelegate`. A cancelled task waits all the same, and a cache that keeps a
+    /// completion without calling it makes the caller wait for ever.
     ///
     /// - Parameter changes: Calls functions of providers and managers, on the main actor. Changes
     ///   that it begins in a task of its own are not waited for.
     /// - Returns: What `changes` returns.
-    /// - Throws: The error of `changes`; else the reason of the first write that failed: the
-    ///   cache's error, `DataProviderError.noIdentifier`, or `.noAnswer`. The other writes are
-    ///   stored. The delegates of the providers concerned, and `failures`, are told as well.
+    /// - Throws: The error of `changes`, at once: the changes made before it stay, and are not
+    ///   waited for. Otherwise the reason of the first write that failed: the cache's error,
+    ///   `DataProviderError.noIdentifier`, or `.noAnswer`. The failure of one write does not undo
+    ///   the others. The delegates of the providers concerned, and `failures`, are told as well.
     @MainActor
     public func saving<Result>(_ changes: () throws -> Result) async throws -> Result {
         let call = WriteCall()

@@ -13,8 +13,8 @@ public import EspalierRecords
 public enum FetchOutcome<Value: Sendable>: Sendable {
     /// The value that is shown now.
     case hit(Value)
-    /// There is no value. The reason is nil if the cache gives none: it is no
-    /// `SharedCacheDelegate`, or the key was nil.
+    /// There is no value. The reason is nil if the cache gives none, because it is no
+    /// `SharedCacheDelegate`, or because the key was nil.
     ///
     /// A cache does not remember what it has evicted: an evicted model is `.notFound`, like one
     /// that was never stored.

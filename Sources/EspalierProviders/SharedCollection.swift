@@ -31,17 +31,18 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Whether the list may have partial models that the cache has merged: when all elements are
     /// sent, they must not replace the merged ones.
     private var hasPartialModels = false
-    /// The last call that sent all elements. It answers for the edits that it replaces.
+    /// The last write of all elements. Its outcome is also that of the edits that it replaces.
     private var lastWhole: WriteCall?
-    /// The number of edits whose outcome the cache has not told yet.
+    /// The number of edits whose outcome is not known yet.
     private var openEdits = 0
     /// The elements of these edits, with the policy of the last edit of each. The cache may lack
     /// them; it has all other elements as they are shown, or newer.
     private var unconfirmed: [String: WritePolicy] = [:]
-    /// Those of them that were read from the cache meanwhile, perhaps without the edit.
+    /// Those of `unconfirmed` that were read from the cache meanwhile, perhaps without the edit.
+    /// They are read again when no edit is open.
     private var unread: Set<String> = []
-    /// Whether to read the elements again after these; `true` if a collection that is not stored
-    /// then becomes empty.
+    /// Whether to read the elements again when no edit is open; nil for no. `true` if a collection
+    /// that the cache no longer has then becomes empty.
     private var refreshAfterEdits: Bool?
 
     private struct WeakMember {

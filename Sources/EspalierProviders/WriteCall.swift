@@ -1,22 +1,24 @@
 import EspalierRecords
 import Synchronization
 
-/// A change of a provider while the cache stores it: counts the calls of the cache that the change
-/// makes, and tells when the last one has ended.
+/// One change of a provider, or all changes of one `saving`, until the cache has stored them.
+/// Counts the calls of the cache that the change makes, and tells when the last one has ended.
 ///
 ///     perform(body)   the body calls the cache; each call begins and ends
 ///     end             after the body and the last call: the listeners run, on the main actor
 ///
 /// The functions of a manager that call the cache are open and have no parameter for this. So a
-/// call of the cache finds the change that it belongs to in `active`. A task that begins inside of
-/// the body inherits the value, but not the state: after the body, the change is no longer active.
+/// call of the cache finds the change that it belongs to in `active`, a value of the task. A task
+/// that begins inside of the body inherits that value. After the body the change is no longer
+/// active, so later calls of such a task do not belong to it.
 ///
-/// Each call that begins must end. `CacheQueue` ends it by a `PendingReply`, which ends also if the
-/// cache never replies.
+/// Each call that begins must end, or the change waits for ever. `CacheQueue` ends it by a
+/// `PendingReply`: by the first reply, or when the cache releases the completion without a reply. A
+/// cache that keeps a completion and never calls it makes the change wait for ever.
 final class WriteCall: Sendable {
     @TaskLocal private static var latest: WriteCall?
 
-    /// The change that calls the cache now; nil for a call beside all changes.
+    /// The change that calls the cache now; nil for a call that belongs to no change.
     static var active: WriteCall? {
         guard let latest, latest.state.withLock({ $0.bodies > 0 }) else { return nil }
         return latest
@@ -126,7 +128,7 @@ final class MissRecord: Sendable {
     private let isActive = Atomic<Bool>(true)
     private let state = Mutex<MissReason?>(nil)
 
-    /// The record of the fetch that calls the cache now; nil for a read beside all fetches.
+    /// The record of the fetch that calls the cache now; nil for a read that belongs to no fetch.
     static var active: MissRecord? {
         guard let latest, latest.isActive.load(ordering: .relaxed) else { return nil }
         return latest

@@ -19,9 +19,10 @@ import Darwin
 /// the modes of files. If the system gives no such source, as where all of the user's inotify
 /// instances are in use, a timer runs the closure every 25 milliseconds.
 ///
-/// After an event the watch rests for four milliseconds. What comes meanwhile is one event, without
-/// waking this process each time: a process that commits thousands of times a second would wait for
-/// that.
+/// After an event the watch rests for four milliseconds, and all events of that time become one.
+/// Without the rest, each commit of another process would wake this process, and a process that
+/// commits thousands of times a second would be slowed down by that. A commit is therefore noticed
+/// at once after a quiet time, and up to four milliseconds later otherwise.
 public final class ListenerWatch: Sendable {
     /// The pause between two looks where the system does not tell of changes, in milliseconds.
     private static let pollingPause = 25
@@ -109,7 +110,7 @@ public final class ListenerWatch: Sendable {
     }
     #endif
 
-    /// Lets events wait for a while. The system puts those together that are alike.
+    /// Delays further events by `rest` milliseconds. The system combines them into one.
     private static func rest(_ source: any DispatchSourceProtocol, _ queue: DispatchQueue) {
         guard !source.isCancelled else { return }
         source.suspend()

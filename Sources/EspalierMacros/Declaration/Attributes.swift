@@ -88,7 +88,7 @@ struct MergedAttribute {
         return function?.as(MemberAccessExprSyntax.self)?.declName.baseName.text
     }
 
-    /// The field by which `.newest(by:)` compares.
+    /// The argument of `.newest(by:)`: a key path, or the stored name of a field.
     var stamp: ExprSyntax? {
         guard name == "newest" else { return nil }
         return rule?.as(FunctionCallExprSyntax.self)?.arguments.first?.expression

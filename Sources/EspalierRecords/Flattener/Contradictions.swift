@@ -1,19 +1,20 @@
-// A node that occurs twice in one write under `.replace`, with different content. The record gets
-// what the first occurrence has, and the flattener counts the other.
+// A contradiction is a node that occurs again in one write under `.replace`, with other content
+// than the first time. The record gets the content of the first occurrence, and the flattener
+// counts each later one that differs.
 //
 //     "author": {"id": 1, "name": "Ada"}           the record of User:1: name "Ada"
 //     "author": {"id": 1, "name": "Eve"}           a contradiction
 //
 // To find contradictions, the flattener encodes each later occurrence once more and compares it
 // with the first. It adds nothing to the tree. An occurrence inside of a later one is compared too.
-// The number of comparisons is bounded by that of the nodes, because values that share their
-// children may have exponentially many occurrences.
+// A tree may have a few comparisons for each of its nodes: values that share their children may
+// have exponentially many occurrences. The bytes of all comparisons together are not bounded.
 
 /// The contradictions that a flattening under `.replace` has met.
 struct ContradictionCount {
-    /// The comparisons of a small tree.
+    /// The comparisons that any tree may have, however small.
     private static let leastComparisons = 1_024
-    /// The comparisons for each node of a larger tree.
+    /// The comparisons that a tree may have in addition for each of its nodes.
     private static let comparisonsPerNode = 4
 
     private(set) var found = 0
@@ -26,7 +27,7 @@ struct ContradictionCount {
     var isComparing: Bool { depth > 0 }
     var hasPending: Bool { !pending.isEmpty }
 
-    /// Begins a comparison. Returns false if there were as many as the tree may have.
+    /// Begins a comparison. Returns false if the tree has had all the comparisons that it may have.
     mutating func begin(inTreeOf nodeCount: Int) -> Bool {
         guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount else {
             return false
@@ -51,7 +52,7 @@ struct ContradictionCount {
 }
 
 extension FlattenedTree {
-    /// Returns whether an occurrence has the fields, values and children of a projection.
+    /// Returns whether an occurrence has the same fields, values and children as a projection.
     func holds(_ occurrence: Occurrence, in part: Part, of shape: Shape) -> Bool {
         occurrence.draft.shape == shape && occurrence.draft.values[...] == values[part.values]
             && occurrence.draft.children[...] == children[part.children]

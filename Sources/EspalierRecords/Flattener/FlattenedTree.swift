@@ -45,9 +45,10 @@ package struct FlattenedTree: Sendable {
     /// The rules of types, by the positions of the types, in a write that merges. Empty if no type
     /// has rules.
     var rules: [TypeRules?] = []
-    /// The number of later occurrences of nodes that differ from the first one. A lower bound in a
-    /// write that replaces: a tree with many times more occurrences than nodes is not compared as a
-    /// whole.
+    /// The number of later occurrences of nodes that differ from the first one. In a write that
+    /// merges, an occurrence differs also if it only lacks fields or adds some. In a write that
+    /// replaces, the number is a lower bound: a tree with many times more occurrences than nodes is
+    /// not compared as a whole.
     package internal(set) var contradictions = 0
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.

@@ -157,7 +157,8 @@ package final class Flattener {
     // MARK: Contradictions
 
     /// Compares an occurrence that stands inside of one that is compared. Returns the index of its
-    /// node, or an index of no node if the tree lacks the node.
+    /// node. For a node that the tree lacks, returns an index that no node has: the outer
+    /// occurrence then differs from the first one.
     @inline(never)
     private func compared(
         _ identifier: String, _ projection: String, _ object: () -> AnyObject?,
@@ -170,8 +171,8 @@ package final class Flattener {
         return place.node
     }
 
-    /// Compares a later occurrence with the first one. A failure in it is none of the write, which
-    /// does not store the occurrence.
+    /// Compares a later occurrence with the first one. An error in it does not fail the write,
+    /// because the write does not store this occurrence.
     @inline(never)
     private func compare(
         _ fields: (inout RecordEncoder) throws -> Void, of projection: String,
@@ -366,7 +367,7 @@ package final class Flattener {
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
         }
 
-        /// Whether the write has not asked for the rules of a type.
+        /// Returns whether the flattener has not asked for the rules of a type yet.
         func lacksRules(ofTypeAt type: Int) -> Bool { type >= typeRules.count }
 
         mutating func setRules(_ rules: MergeRules, ofTypeAt type: Int) {

@@ -1,7 +1,9 @@
 import Foundation
 
-// How rules merge two versions of a field in their stored form. A version is a range of the values
-// of a record or of a draft. Its children are handles; those of drafts are the nodes of the tree.
+// Rules merge two versions of a field in their stored form, without decoding models. A version is a
+// range in the values of a stored record, or of a draft in a tree that is being flattened. In a
+// record, children are handles. In a draft they are indexes of the tree's nodes, kept as handles,
+// so that the same functions serve both. The two versions of one merge number children alike.
 
 /// One version of a field.
 struct FieldVersion {
@@ -19,8 +21,8 @@ struct FieldVersion {
         case merged(values: [UInt8], children: [Handle])
     }
 
-    /// Returns this version after a merge of `new` by `rule`. `isOldNewer` returns whether the
-    /// stored record has the newer value in a field.
+    /// Returns what a merge of `new` into this version by `rule` leaves. `isOldNewer` takes the
+    /// name of a field, and returns whether the old side has the newer value in it.
     func merged(
         with new: FieldVersion, by rule: MergeRule, isOldNewer: (String) throws -> Bool
     ) throws -> Outcome {
@@ -47,7 +49,8 @@ struct FieldVersion {
         let key: [UInt8]
     }
 
-    /// Appends the elements of `new` at the positions that `added` returns.
+    /// Returns this array followed by the elements of `new` at the positions that `added` returns;
+    /// `new` if one of the two is no array.
     private func joined(
         with new: FieldVersion, _ added: (_ old: [[UInt8]], _ new: [[UInt8]]) -> [Int]
     ) throws -> Outcome {
@@ -67,10 +70,13 @@ struct FieldVersion {
         return new.indices.filter { known.insert(new[$0]).inserted }
     }
 
-    /// Returns the positions of `new` behind the longest start of it with which `old` ends.
+    /// Returns the positions of `new` after its overlap with `old`: the longest prefix of `new`
+    /// that is a suffix of `old`.
     ///
-    /// The table is that of the search by Knuth, Morris and Pratt: for each start of `new` the
-    /// longest shorter one with which that start ends.
+    /// The table is the one of the search by Knuth, Morris and Pratt: for each prefix of `new`, the
+    /// length of the longest shorter prefix that is a suffix of it.
+    ///
+    /// - Complexity: O(*n*) in the elements of both arrays.
     private static func remainder(of new: [[UInt8]], after old: [[UInt8]]) -> [Int] {
         var table = [0]
         func extended(_ length: Int, by element: [UInt8]) -> Int {
@@ -102,7 +108,7 @@ struct FieldVersion {
                     while reader.position < end.position {
                         let part = reader.position
                         if let ordinal = try reader.readChild() {
-                            // No value begins so: a child has at most four bytes.
+                            // No stored value begins with these bytes: a child takes at most four.
                             key.append(Wire.fixext8)
                             key.append(Wire.Extension.child)
                             key.append(integer: try child(ordinal).rawValue)
@@ -191,7 +197,7 @@ extension [String] {
 }
 
 extension RecordValue {
-    /// The number, if it is one without fraction that fits.
+    /// The number, if it is stored as an integer and fits into 128 bits with a sign.
     fileprivate var wholeNumber: Int128? {
         switch self {
         case .integer(let value): Int128(value)
@@ -228,7 +234,7 @@ extension RecordValue {
 
 // MARK: - Functions
 
-/// A value that stands in no record.
+/// Decodes, combines and encodes values outside of any record, for `MergeRule.combined`.
 enum StandaloneValue {
     /// A source without records: references in a value lead nowhere.
     private final class NoRecords: RecordSource {
@@ -236,8 +242,8 @@ enum StandaloneValue {
         func shape(_ number: UInt64) throws -> Shape? { nil }
     }
 
-    /// Returns the bytes of the value that `body` makes of two others; nil if it contains a model
-    /// with an identifier.
+    /// Returns the bytes of the value that `body` makes of two others; nil if one of the three
+    /// contains a model with an identifier. Throws if a value can't be decoded or encoded.
     static func merge<Value>(
         _ old: ArraySlice<UInt8>, _ new: ArraySlice<UInt8>,
         _ decode: (inout ValueDecoder) throws -> Value,

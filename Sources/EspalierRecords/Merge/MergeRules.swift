@@ -18,7 +18,8 @@
 /// the first occurrence and a later one. A rule that does not fit a value overwrites: ``union`` and
 /// ``append`` of anything but two arrays, and a function whose type the stored value does not fit.
 ///
-/// All rules except functions are idempotent: merging a model twice is merging it once.
+/// All rules except functions are idempotent: merging a model twice in a row has the same result as
+/// merging it once.
 public struct MergeRule: Sendable {
     enum Kind: Sendable {
         case overwrite
@@ -32,9 +33,9 @@ public struct MergeRule: Sendable {
 
     let kind: Kind
 
-    /// The new value counts: the rule of every field without another one.
+    /// The new value counts. Every field without a rule of its own has this one.
     ///
-    /// It is of use for a field that a ``newest(by:)`` names, which otherwise never goes back.
+    /// Give it to a field that a ``newest(by:)`` names, if the field may go back to an older value.
     public static let overwrite = MergeRule(kind: .overwrite)
 
     /// The stored value stays.
@@ -54,6 +55,10 @@ public struct MergeRule: Sendable {
     /// The elements at the start of the new array that repeat the end of the stored one are not
     /// added again: of several overlaps the longest counts. So a page that is merged twice changes
     /// nothing, and pages that overlap join.
+    ///
+    /// The array grows with each page and is never shortened: a write under
+    /// ``WritePolicy/replace`` begins anew. A page that comes late, after the page that follows it,
+    /// is added at the end: only the end of the stored array is compared.
     ///
     /// Elements are compared as by ``union``.
     ///
@@ -86,10 +91,11 @@ extension MergeRule {
     /// "likes": .combined { (old: Int, new: Int) in max(old, new) }
     /// ```
     ///
-    /// The function runs on the threads of the cache, inside of a commit, and again if the commit
-    /// is repeated. It must not wait for the cache, and should be idempotent: a response may be
-    /// merged more than once. An occurrence of a node that equals what the write has of it already
-    /// is not merged again. The function gets values alone, not models with an identifier.
+    /// The function runs on the threads of the cache: inside of a commit, again if the commit is
+    /// repeated, and before the commit for a node that occurs several times in one write. It must
+    /// not wait for the cache. It should be idempotent, because a response may be merged more than
+    /// once. An occurrence of a node that equals what the write has of it already is not merged
+    /// again. The function gets values alone, not models with an identifier.
     ///
     /// - Parameter body: Returns the merged value of the stored and the new one. If one of them
     ///   can't be read as `Value`, or if a value contains a model with an identifier, the function
@@ -164,15 +170,15 @@ extension MergeRule {
 /// }
 /// ```
 ///
-/// Types that are one projection, because they have one `projectionIdentifier`, should have the
-/// same rules: the one that a write meets first decides for both. Rules are those of the type that
-/// writes: another type over the same records has its own. An enum whose values are nodes is merged
-/// as a whole and has no rules.
+/// A write follows the rules of the type that it stores. Another type over the same records has
+/// rules of its own, or none. Two types with the same `projectionIdentifier` should have the same
+/// rules: the type that a write meets first decides for both. An enum whose values are nodes is
+/// merged as a whole and has no rules. A name that is no field of the type has no effect.
 public struct MergeRules: Sendable, ExpressibleByDictionaryLiteral {
-    /// Shared, so that passing the rules of a type on costs one reference.
+    /// A class, so that a copy of the rules costs one reference.
     private final class Table: Sendable {
         let rules: [Identifier: MergeRule]
-        /// The fields by which others are compared.
+        /// The fields that `newest(by:)` rules compare.
         let stamps: [String]
 
         init(_ rules: [Identifier: MergeRule]) {
@@ -214,12 +220,13 @@ public struct MergeRules: Sendable, ExpressibleByDictionaryLiteral {
     /// Returns the rule of a field; nil where the new value counts.
     subscript(name: Identifier) -> MergeRule? { table?.rules[name] }
 
-    /// The fields by which others are compared.
+    /// The fields that `newest(by:)` rules compare.
     var stamps: [String] { table?.stamps ?? [] }
 }
 
-/// The rules of a type in one write, and which of its fields are ``Field``s. In a record, an
-/// explicit null has the same byte as nil in an optional: only the type tells them apart.
+/// The rules of a type in one write, and the names of its fields that are declared as ``Field``. In
+/// a record, an explicit null has the same byte as nil in an optional: only the type tells them
+/// apart.
 struct TypeRules: Sendable {
     let rules: MergeRules
     var fields: Set<Identifier> = []

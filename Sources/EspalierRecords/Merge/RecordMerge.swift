@@ -41,7 +41,7 @@ package struct RecordMerge {
         }
         let merged = try merge.finish()
         (shape, children, values) = (merged.shape, merged.children, merged.values[...])
-        // By a rule, a field may stay that the tree has, with fewer children or with others.
+        // A rule may keep the record's version of a field that the tree has, too, and its children.
         keepsChildren = children.count > childCount || merge.keepsFields
         isWhole = false
     }
@@ -117,7 +117,7 @@ private struct SlotMerge {
 
     // MARK: Rules
 
-    /// Merges the field at `place` by its rule. `newer` are the fields in which the record is newer
+    /// Merges the field at `place` by its rule. `newer` has the fields in which the record is newer
     /// than the projection.
     private mutating func merge(
         _ new: FieldVersion, from source: Int, to place: Int, by rule: MergeRule,

@@ -149,8 +149,8 @@ extension NormalizedCache: SharedCacheDelegate {
         finish(ticket, completion)
     }
 
-    /// Stores a collection with the models that the cache has, and with the given ones where it
-    /// can't read them. No other write comes between the reading and the writing.
+    /// Stores a collection of the models as the cache has them, and of the given ones where the
+    /// cache can't read them. No other write comes between the reading and the writing.
     ///
     /// - Complexity: O(*n*) in the records of all elements, in the commit.
     private func setCollectionOnly<T: SimpleModel>(

@@ -111,7 +111,7 @@ extension CacheError {
     }
 
     /// The name under which statistics count a failed write, and whether the cache gave the write
-    /// up. If not, the caller asked for what can't be done.
+    /// up. Otherwise the write failed because of what its caller asked for.
     var writeFailure: (name: String, isGivenUp: Bool) {
         switch code {
         case .full: ("full", true)

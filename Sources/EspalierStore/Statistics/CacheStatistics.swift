@@ -83,8 +83,9 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// The number of writes that failed because of what their caller asked for, by the code of the
     /// error, for example `noIdentifier` and `notFlattened`.
     ///
-    /// Every ticket that fails counts here or in ``droppedWrites``, except those of a cache that
-    /// was closed or opened before a fork.
+    /// Every ticket that fails counts here or in ``droppedWrites``, except a ticket of a cache that
+    /// is closed already, or that was opened before a fork. If there are more codes than the
+    /// statistics have room for, `other` is the sum of the rest.
     public var rejectedWrites: [String: Int] = [:]
     /// What the cache has evicted.
     public var evictions = EvictionStatistics()

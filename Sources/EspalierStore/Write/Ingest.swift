@@ -12,8 +12,13 @@ extension NormalizedCache {
     /// ```
     ///
     /// A field that the document lacks keeps its stored value. Nothing is stored if the document is
-    /// not valid JSON, has two fields of the same name in one object, or does not fit the type. A
-    /// decoder that allows JSON 5 accepts two fields of the same name.
+    /// not valid JSON, has two fields of the same name in one object, or does not fit the type.
+    /// Fields of the same name are accepted in a document that is not UTF-8, and by a decoder that
+    /// allows JSON 5.
+    ///
+    /// May be called on any thread. The decoder must not be changed meanwhile. It decodes once; if
+    /// it refuses the document without saying where, it decodes copies of the document with other
+    /// numbers, to find the place.
     ///
     /// - Parameters:
     ///   - data: The document: a JSON array of models.
@@ -25,7 +30,8 @@ extension NormalizedCache {
     ///   returned as it was decoded.
     /// - Throws: ``IngestError`` for a document that can't be decoded; a ``CacheError`` if a model
     ///   has no identifier or can't be stored.
-    /// - Complexity: Decoding, one commit, and reading the models.
+    /// - Complexity: Decoding and one commit. The models are read back in the commit if a record
+    ///   has kept something that they lack, or if a node occurs twice with different content.
     @discardableResult
     public func ingest<Model: IdentifiedModel & Decodable>(
         _ data: Data, as type: [Model].Type, policy: WritePolicy = .merge,
@@ -37,7 +43,7 @@ extension NormalizedCache {
         }
         guard !models.isEmpty else { return [] }
         return try await transaction { transaction in
-            // A response that has every field again needs no reading.
+            // Without stored fields that the models lack, the models are what a read would return.
             if try transaction.store(models, policy: policy) { return models }
             return models.map { model in
                 model.modelIdentifier.flatMap { transaction.read(Model.self, $0) } ?? model
@@ -106,7 +112,7 @@ public struct IngestError: Error, Sendable, Hashable, CustomStringConvertible {
         reason = problem.reason
     }
 
-    /// Whether a decoder refuses a document and does not say where.
+    /// Returns whether an error of a decoder does not say where the document is wrong.
     static func hasNoPath(_ error: any Error) -> Bool {
         guard case .dataCorrupted(let context)? = error as? DecodingError else { return false }
         return context.codingPath.isEmpty

@@ -1,14 +1,15 @@
 import EspalierRecords
 import Foundation
 
-/// A walk through the bytes of a JSON document that knows where it is.
+/// Walks through the bytes of a JSON document, and knows the path of the current value.
 ///
-/// Foundation's decoder does not say where a document ends too early, and takes one of two fields
-/// of the same name.
+/// `ingest` uses it for what Foundation's decoder does not tell: the decoder accepts two fields of
+/// the same name in one object, and does not say where a document ends too early.
 ///
 ///     [{"id": 1, "user": {"id": 7, "id": 8}}]       $[0].user.id: the key occurs twice
 ///
-/// The document is UTF-8. A comma before a closing bracket is allowed, as Foundation allows it.
+/// The document must be UTF-8. A comma before a closing bracket is allowed, as in Foundation.
+/// Names are compared by their bytes, after escapes like `\u0061` are resolved.
 struct JSONScan {
     /// What is wrong with a document, and where.
     struct Problem: Error, Equatable {
@@ -42,7 +43,7 @@ struct JSONScan {
     private var expected = Expected.value
     /// Where the numbers of the document stand, in a thorough walk.
     private(set) var numbers: [Range<Int>] = []
-    /// Whether to look at the bytes of texts, and to note the numbers.
+    /// Whether to check that texts are valid UTF-8, and to fill `numbers`.
     private let isThorough: Bool
 
     init(_ bytes: [UInt8], isThorough: Bool = false) {
@@ -55,8 +56,7 @@ struct JSONScan {
     /// Walks to the end of the document.
     ///
     /// - Parameter stop: The position before which to stop.
-    /// - Complexity: O(bytes). Looking for a key among the others of an object takes the time of
-    ///   some comparisons of words.
+    /// - Complexity: O(bytes), as long as the names of an object have different hashes.
     mutating func run(until stop: Int = .max) throws(Problem) {
         while true {
             skipSpace()
@@ -77,15 +77,16 @@ struct JSONScan {
 
     /// The JSON path of the current value.
     var path: String {
-        frames.reduce("$") { path, frame in
-            path + (frame.isObject ? ".\(text(frame.key))" : "[\(frame.index)]")
+        // Into one string: a copy for each level would take quadratic time in a deep document.
+        frames.reduce(into: "$") { path, frame in
+            path += frame.isObject ? ".\(text(frame.key))" : "[\(frame.index)]"
         }
     }
 
     // MARK: Questions
 
-    /// Returns where a document has two fields of the same name in one object; nil if it has none,
-    /// or is not UTF-8.
+    /// Returns where a document has the first two fields of the same name in one object; nil if it
+    /// has none, or if the document is not valid UTF-8 JSON up to there.
     static func duplicate(in document: Data) -> Problem? {
         var scan = JSONScan([UInt8](document))
         do {
@@ -98,12 +99,13 @@ struct JSONScan {
         return nil
     }
 
-    /// Returns where a document is that a decoder refuses without saying where; nil if that is not
-    /// known.
+    /// Returns what is wrong with a document that a decoder refuses without saying where; nil if
+    /// that can't be found out.
     ///
-    /// - Parameter decode: Decodes a document. Called with versions of it in which some numbers are
-    ///   0, to find the first one that does not fit.
-    /// - Complexity: O(*n*) for a document that is not valid; otherwise O(log *n*) decodings.
+    /// - Parameter decode: Decodes a document. Called with copies of `document` in which some
+    ///   numbers are replaced by 0, to find the first number that the decoder refuses.
+    /// - Complexity: O(bytes) for a document that is not valid JSON. Otherwise O(log *n*)
+    ///   decodings, where *n* is the count of numbers in the document.
     static func problem(in document: Data, _ decode: (Data) throws -> Void) -> Problem? {
         let bytes = [UInt8](document)
         var scan = JSONScan(bytes, isThorough: true)
@@ -113,7 +115,8 @@ struct JSONScan {
             return error
         }
         let numbers = scan.numbers
-        /// Returns whether the decoder refuses the first `count` numbers.
+        /// Returns whether the decoder refuses the document if only its first `count` numbers stay
+        /// as they are.
         func refuses(_ count: Int) -> Bool {
             var changed = bytes
             for range in numbers[count...] {
@@ -272,7 +275,8 @@ struct JSONScan {
 
     // MARK: Keys
 
-    /// Returns whether the object has a key already.
+    /// Returns whether the object has a key already. A small object compares the new key with each
+    /// one; from the 32nd key on, a set of hashes answers for most keys.
     private mutating func isKnown(_ hash: UInt64, _ range: Range<Int>, inFrame last: Int) -> Bool {
         let known = keys[frames[last].firstKey...]
         guard known.count >= Self.smallObject else {

@@ -90,8 +90,9 @@ public final class WriteTicket: Sendable {
     /// ```
     ///
     /// Only a write under `.replace` counts: its records have the content of the first occurrence
-    /// of each node and type, and the rest is not stored. A write that merges keeps what all have.
-    /// An object of a class that occurs again is the same, and does not count.
+    /// of each node and type, and the other content is not stored. A write that merges keeps the
+    /// fields of all occurrences. An object of a class that occurs again does not count, because it
+    /// is the same object.
     ///
     /// The number is a lower bound where nodes occur more than four times each on average: a tree
     /// of values that share their children may have too many occurrences to compare.
