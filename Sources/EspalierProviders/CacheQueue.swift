@@ -84,8 +84,7 @@ final class CacheQueue: Sendable {
         _ names: [String],
         _ body: @escaping @Sendable (@escaping @Sendable ((any Error)?) -> Void) async -> Void
     ) {
-        let call = WriteCall.active
-        call?.begin()
+        let call = WriteCall.beginCall()
         submit { [self] in
             guard shared != nil else {
                 await body { _ in }

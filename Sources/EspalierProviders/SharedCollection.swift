@@ -31,8 +31,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Whether the list may have partial models that the cache has merged: when all elements are
     /// sent, they must not replace the merged ones.
     private var hasPartialModels = false
-    /// The last write of all elements. Its outcome is also that of the edits that it replaces.
-    private var lastWhole: WriteCall?
+    /// The last write of all elements, and its time. Its outcome is also that of the edits that it
+    /// replaces.
+    private var lastWhole: (call: WriteCall, time: ChangeTime)?
     /// The number of edits whose outcome is not known yet.
     private var openEdits = 0
     /// The elements of these edits, with the policy of the last edit of each. The cache may lack
@@ -291,7 +292,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         isCacheBehind = false
         let policy = policy ?? policyOfAll
         let call = WriteCall(policy: policy, keepsModels: keepsModels)
-        lastWhole = call
+        lastWhole = (call, lastSent)
         if policy == .merge {
             let identifiers = Set(elements.compactMap(\.modelIdentifier))
             call.whenEnded { [manager] _ in manager.refresh(identifiers) }
@@ -341,15 +342,14 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             unconfirmed[name] = policy
         }
         // The outcome of the edit is that of what is sent instead, if anything is.
-        let call = WriteCall.active
-        call?.begin()
+        let call = WriteCall.beginCall()
         manager.cacheQueue.edit(
             edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
             policy: policy, context: context
         ) { outcome in
             // After what follows, which may send all elements.
             defer { self.consistencyManager.afterDelivery { self.endEdit() } }
-            let wasReplaced = !time.after(self.lastSent)
+            let wasReplaced = self.lastWhole.map { $0.time.after(time) } ?? false
             switch outcome {
             case .applied:
                 if policy == .merge {
@@ -371,18 +371,15 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Sends all elements after an edit was out of date, unless they were sent since `time`.
     private func sendAll(_ context: (any Sendable)?, after time: ChangeTime, _ call: WriteCall?) {
-        if time.after(lastSent) {
-            if let call {
-                call.record { saveAllAsStored(context) }
-            } else {
-                saveAllAsStored(context)
-            }
-            call?.end(nil)?()
-        } else if let lastWhole {
-            lastWhole.whenEnded { call?.end($0)?() }
-        } else {
-            call?.end(nil)?()
+        if let lastWhole, lastWhole.time.after(time) {
+            return lastWhole.call.whenEnded { call?.end($0)?() }
         }
+        if let call {
+            call.record { saveAllAsStored(context) }
+        } else {
+            saveAllAsStored(context)
+        }
+        call?.end(nil)?()
     }
 
     private func endEdit() {

@@ -57,8 +57,7 @@ final class WriteCall: Sendable {
     ) {
         self.policy = policy
         self.keepsModels = keepsModels
-        parent = Self.active
-        parent?.begin()
+        parent = Self.beginCall()
         if let onFailure { state.withLock { $0.failureListeners = [onFailure] } }
     }
 
@@ -80,7 +79,17 @@ final class WriteCall: Sendable {
         state.withLock { if $0.failure == nil { $0.failure = failure } }
     }
 
-    func begin() { state.withLock { $0.open += 1 } }
+    /// Begins a call of the cache for the change that calls the cache now. Returns nil for a call
+    /// beside all changes.
+    static func beginCall() -> WriteCall? {
+        guard let latest else { return nil }
+        // In one step: the body may end meanwhile, on another thread.
+        return latest.state.withLock { state in
+            guard state.bodies > 0 else { return nil }
+            state.open += 1
+            return latest
+        }
+    }
 
     /// Ends a call, and returns what remains to be done on the main actor; nil for nothing.
     func end(_ failure: SaveFailure?) -> (@MainActor @Sendable () -> Void)? {

@@ -17,37 +17,50 @@ struct ContradictionCount {
     /// The comparisons that a tree may have in addition for each of its nodes.
     private static let comparisonsPerNode = 4
 
+    /// The bytes that may be encoded for comparisons in addition for each byte of the tree.
+    private static let bytesPerByte = 4
+    private static let leastBytes = 1 << 20
+
     private(set) var found = 0
     private var comparisons = 0
+    private var bytes = 0
     /// The number of comparisons that are being made, one inside of the other.
     private(set) var depth = 0
-    /// Occurrences met inside of the first one of their node, which is not complete yet.
-    private var pending: [Occurrence] = []
+    /// Occurrences met inside of the first one of their node, which is not complete yet: by node, in
+    /// the order in which they were met.
+    private var pending: [Int: [Occurrence]] = [:]
 
     var isComparing: Bool { depth > 0 }
     var hasPending: Bool { !pending.isEmpty }
 
     /// Begins a comparison. Returns false if the tree has had all the comparisons that it may have.
-    mutating func begin(inTreeOf nodeCount: Int) -> Bool {
-        guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount else {
-            return false
-        }
+    mutating func begin(inTreeOf nodeCount: Int, _ byteCount: Int) -> Bool {
+        guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount,
+            bytes < Self.leastBytes + Self.bytesPerByte * byteCount
+        else { return false }
         comparisons += 1
         depth += 1
         return true
     }
 
-    mutating func end() { depth -= 1 }
+    /// Ends a comparison for which `byteCount` bytes were encoded.
+    mutating func end(_ byteCount: Int) {
+        depth -= 1
+        bytes += byteCount
+    }
 
     mutating func count() { found += 1 }
 
-    mutating func keep(_ occurrence: Occurrence) { pending.append(occurrence) }
+    mutating func keep(_ occurrence: Occurrence) {
+        pending[occurrence.node, default: []].append(occurrence)
+    }
 
     /// Removes and returns the pending occurrences of a node and type.
     mutating func takePending(of node: Int, type: Int) -> [Occurrence] {
-        let taken = pending.filter { $0.node == node && $0.type == type }
-        pending.removeAll { $0.node == node && $0.type == type }
-        return taken
+        guard let known = pending.removeValue(forKey: node) else { return [] }
+        let others = known.filter { $0.type != type }
+        if !others.isEmpty { pending[node] = others }
+        return known.filter { $0.type == type }
     }
 }
 

@@ -182,11 +182,11 @@ package final class Flattener {
         guard state.occurrences.isNew(object()), state.beginComparison(of: place.node) else {
             return
         }
+        let encoder = nextEncoder()
         defer {
-            state.contradictions.end()
+            state.contradictions.end(encoder.writer.count)
             state.path.removeLast()
         }
-        let encoder = nextEncoder()
         let expected = state.lastShapes.expected(at: place.shape)
         var record = RecordEncoder(node: encoder, expected: expected)
         do {
@@ -439,10 +439,12 @@ package final class Flattener {
             guard let merged = try draft.filled(from: occurrence.draft, shapes, by: rules) else {
                 return
             }
+            tree.remove(known)
             let part = tree.append(
                 merged, shape: lastShapes.position(of: merged.shape), type: occurrence.type)
             try count(bytes: part.values.count + part.children.count * 2, limits)
             tree.replacePart(ofTypeAt: occurrence.type, at: occurrence.node, with: part)
+            tree.removeUnusedBytes()
         }
 
         // MARK: Contradictions
@@ -460,7 +462,7 @@ package final class Flattener {
         /// stands inside of two others of the node, or if there were too many comparisons.
         mutating func beginComparison(of node: Int) -> Bool {
             guard path.lazy.filter({ $0 == node }).count <= 1,
-                contradictions.begin(inTreeOf: tree.entries.count)
+                contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount)
             else { return false }
             path.append(node)
             return true

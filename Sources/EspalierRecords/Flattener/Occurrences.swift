@@ -18,7 +18,7 @@ struct Occurrence {
 struct OccurrenceCount {
     private var last = 0
     /// Occurrences met inside of another one of their node, which is not complete yet.
-    private var pending: [Occurrence] = []
+    private var pending: [Int: [Occurrence]] = [:]
     /// The objects that were walked, by identity. They are kept alive, because a model may make its
     /// children anew for each encoding, and a later object could get the address of an earlier one.
     private var objects: [ObjectIdentifier: AnyObject] = [:]
@@ -40,13 +40,13 @@ struct OccurrenceCount {
         return objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
     }
 
-    mutating func keep(_ occurrence: Occurrence) { pending.append(occurrence) }
+    mutating func keep(_ occurrence: Occurrence) {
+        pending[occurrence.node, default: []].append(occurrence)
+    }
 
     /// Removes and returns the pending occurrences of a node, in the order in which they begin.
     mutating func takePending(of node: Int) -> [Occurrence] {
-        let taken = pending.filter { $0.node == node }
-        pending.removeAll { $0.node == node }
-        return taken.sorted { $0.number < $1.number }
+        pending.removeValue(forKey: node)?.sorted { $0.number < $1.number } ?? []
     }
 }
 
@@ -188,6 +188,48 @@ extension FlattenedTree {
         } else if let slot = others[node]?.firstIndex(where: { $0.type == type }) {
             others[node]?[slot] = part
         }
+    }
+
+    /// Gives up the values and children of a part that another one replaces.
+    mutating func remove(_ part: Part) {
+        byteCount -= part.values.count + part.children.count * 2
+        explicitNulls[part.values.lowerBound] = nil
+        guard part.values.upperBound == values.count, part.children.upperBound == children.count
+        else { return }
+        values.removeLast(part.values.count)
+        children.removeLast(part.children.count)
+    }
+
+    /// Moves all parts together if half of the bytes belong to parts that were replaced: a node
+    /// with thousands of occurrences is merged as often, and may grow each time.
+    mutating func removeUnusedBytes() {
+        guard values.count + children.count * 2 > 2 * byteCount + 1 << 20 else { return }
+        let (oldValues, oldChildren, oldNulls) = (values, children, explicitNulls)
+        (values, children, explicitNulls) = ([], [], [:])
+        for node in entries.indices {
+            var first = entries[node].first
+            move(&first, from: oldValues, oldChildren, oldNulls)
+            entries[node].first = first
+            for slot in (others[node] ?? []).indices {
+                guard var part = others[node]?[slot] else { continue }
+                move(&part, from: oldValues, oldChildren, oldNulls)
+                others[node]?[slot] = part
+            }
+        }
+    }
+
+    private mutating func move(
+        _ part: inout Part, from oldValues: [UInt8], _ oldChildren: [Int],
+        _ oldNulls: [Int: Set<Int>]
+    ) {
+        let (bytes, nodes) = (oldValues[part.values], oldChildren[part.children])
+        if let nulls = oldNulls[part.values.lowerBound], !bytes.isEmpty {
+            explicitNulls[values.count] = nulls
+        }
+        part.values = values.count..<values.count + bytes.count
+        part.children = children.count..<children.count + nodes.count
+        values += bytes
+        children += nodes
     }
 
     /// Appends the values and children of a draft.

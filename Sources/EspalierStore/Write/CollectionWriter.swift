@@ -55,8 +55,8 @@ struct CollectionWriter {
                 try editor.insert(element, at: destination, in: &transaction)
             case .removeAll(let positions):
                 let removed = try ReadScope.run { try positions(commit, transaction.snapshot) }
-                for position in removed.sorted(by: >) {
-                    _ = try editor.remove(position..<position + 1, in: &transaction)
+                for range in Self.ranges(of: removed).reversed() {
+                    _ = try editor.remove(range, in: &transaction)
                 }
             }
         } catch is SegmentEditor.UnreadableSegment {
@@ -64,6 +64,19 @@ struct CollectionWriter {
         }
         try write(editor.list, key, at: slot, in: &transaction)
         if commit.counters.recordsWritten > written { commit.changes.change(key: key) }
+    }
+
+    /// Returns the runs of neighbouring positions, in order.
+    private static func ranges(of positions: Set<Int>) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for position in positions.sorted() {
+            if let last = ranges.last, last.upperBound == position {
+                ranges[ranges.count - 1] = last.lowerBound..<position + 1
+            } else {
+                ranges.append(position..<position + 1)
+            }
+        }
+        return ranges
     }
 
     /// Throws `.outOfDate` unless the elements around an edit are those that its sender has.

@@ -44,7 +44,8 @@ extension NormalizedCache {
         guard !models.isEmpty else { return [] }
         return try await transaction { transaction in
             // Without stored fields that the models lack, the models are what a read would return.
-            if try transaction.store(models, policy: policy) { return models }
+            let isStored = try transaction.store(models, policy: policy)
+            if isStored, policy == .merge { return models }
             return models.map { model in
                 model.modelIdentifier.flatMap { transaction.read(Model.self, $0) } ?? model
             }
@@ -71,7 +72,8 @@ extension NormalizedCache {
             throw CacheError.noIdentifier(of: Model.self)
         }
         return try await transaction { transaction in
-            if try transaction.store([model], policy: policy) { return model }
+            let isStored = try transaction.store([model], policy: policy)
+            if isStored, policy == .merge { return model }
             return transaction.read(Model.self, identifier) ?? model
         }
     }

@@ -27,8 +27,8 @@ struct JSONScan {
         var key = 0..<0
         /// Where the keys of the object begin in `keys`.
         let firstKey: Int
-        /// The keys of a large object. Hashes of its keys alone could be made to collide.
-        var names: Set<Identifier> = []
+        /// The keys of a large object. Hashes without a secret could be made to collide.
+        var names: Set<String> = []
     }
 
     private enum Expected { case value, key, separator }
@@ -108,6 +108,8 @@ struct JSONScan {
     ///   decodings, where *n* is the count of numbers in the document.
     static func problem(in document: Data, _ decode: (Data) throws -> Void) -> Problem? {
         let bytes = [UInt8](document)
+        // UTF-16 and UTF-32.
+        guard !bytes.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else { return nil }
         var scan = JSONScan(bytes, isThorough: true)
         do {
             try scan.run()
@@ -275,31 +277,32 @@ struct JSONScan {
 
     // MARK: Keys
 
-    /// Returns whether the object has a key already. A small object compares the new key with each
-    /// one; from the 32nd key on, a set of hashes answers for most keys.
+    /// Returns whether the object has a key already: the same, or one that Unicode calls equal,
+    /// because Foundation's decoder takes one of these, too. A small object compares the new key
+    /// with each one; a larger one has a set.
     private mutating func isKnown(_ hash: UInt64, _ range: Range<Int>, inFrame last: Int) -> Bool {
         let known = keys[frames[last].firstKey...]
         guard known.count >= Self.smallObject else {
-            return known.contains { $0.hash == hash && name($0.range) == name(range) }
+            return known.contains { $0.hash == hash && text($0.range) == text(range) }
         }
         if known.count == Self.smallObject {
-            frames[last].names = Set(known.map { name($0.range) })
+            frames[last].names = Set(known.map { text($0.range) })
         }
-        return !frames[last].names.insert(name(range)).inserted
+        return !frames[last].names.insert(text(range)).inserted
     }
 
-    /// Returns a hash of the text between quotes, by FNV-1a:
+    /// Returns a hash of the text between quotes, by FNV-1a where it is ASCII:
     /// http://www.isthe.com/chongo/tech/comp/fnv.
     private func hash(of range: Range<Int>) -> UInt64 {
         func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
             bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         }
         let quoted = bytes[range]
-        return quoted.contains(UInt8(ascii: "\\")) ? hash(text(range).utf8) : hash(quoted)
+        if quoted.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) { return hash(quoted) }
+        let text = text(range)
+        return text.utf8.allSatisfy { $0 < 0x80 }
+            ? hash(text.utf8) : UInt64(bitPattern: Int64(text.hashValue))
     }
-
-    /// Returns a key by its bytes: a text equals others that look the same.
-    private func name(_ range: Range<Int>) -> Identifier { Identifier(text(range)) }
 
     /// Returns the text between quotes.
     private func text(_ range: Range<Int>) -> String {

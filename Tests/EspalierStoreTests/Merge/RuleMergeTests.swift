@@ -76,6 +76,24 @@ struct RuleMergeTests {
         }
     }
 
+    @Test("A node that occurs thousands of times grows to what it has, and not to the sum")
+    func manyOccurrences() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            // Two nodes in turns, so that neither stands at the end of the tree.
+            let articles = (0..<2_000).map { number in
+                var article = Article(id: "node:\(number % 2)")
+                article.tags = ["tag \(number)"]
+                return article
+            }
+            try cache.set(articles, policy: .merge).wait()
+            for node in 0..<2 {
+                let tags = cache.read(Article.self, "node:\(node)")?.tags
+                #expect(tags == (0..<1_000).map { "tag \($0 * 2 + node)" })
+            }
+            try expectClean(cache)
+        }
+    }
+
     @Test("A merge that the rules leave without effect writes no record")
     func unchanged() throws {
         try withCache { cache in

@@ -113,11 +113,11 @@ struct IngestTests {
         let names = (0..<100).map { #""n\#($0)": {"n0": \#($0), "n1": [1, "n"]}"# }
         let document = "[{\(names.joined(separator: ", "))}, {\(names[3])}]"
         #expect(JSONScan.duplicate(in: Data(document.utf8)) == nil)
-        // Two keys that look the same and have other bytes.
+        // Foundation takes these for one key.
         let alike = "\"\u{E9}\": 1, \"e\u{301}\": 2"
-        #expect(JSONScan.duplicate(in: Data("{\(alike)}".utf8)) == nil)
+        #expect(JSONScan.duplicate(in: Data("{\(alike)}".utf8)) != nil)
         let many = "[{\(names.joined(separator: ", ")), \(alike)}]"
-        #expect(JSONScan.duplicate(in: Data(many.utf8)) == nil)
+        #expect(JSONScan.duplicate(in: Data(many.utf8)) != nil)
         for name in [0, 31, 32, 33, 99] {
             let twice = "[{\(names.joined(separator: ", ")), \(names[name])}]"
             #expect(JSONScan.duplicate(in: Data(twice.utf8))?.path == "$[0].n\(name)")
