@@ -26,8 +26,8 @@ struct ContradictionCount {
     private var bytes = 0
     /// The number of comparisons that are being made, one inside of the other.
     private(set) var depth = 0
-    /// Occurrences met inside of the first one of their node, which is not complete yet: by node, in
-    /// the order in which they were met.
+    /// Occurrences met inside of the first one of their node, which is not complete yet. They are
+    /// by node, in the order in which they were met.
     private var pending: [Int: [Occurrence]] = [:]
 
     var isComparing: Bool { depth > 0 }
