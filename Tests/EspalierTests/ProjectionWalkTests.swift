@@ -17,16 +17,37 @@ final class ProjectionWalkTests {
 
     @Test("After random partial writes of all kinds, every screen shows what the rules give")
     func walk() async throws {
-        for _ in 0..<8 {
+        for _ in 0..<20 {
             let seed = UInt64.random(in: .min ... .max)
             let walk = try Walk(seed, in: directory + "/\(seed)")
-            for round in 0..<10 {
-                for step in 0..<25 { try await walk.step("\(round).\(step)") }
+            for round in 10..<20 {
+                for step in 10..<60 { try await walk.step("\(round).\(step)") }
                 let differences = await walk.differences()
                 #expect(differences.isEmpty, "seed \(seed), round \(round)")
                 if !differences.isEmpty { return }
             }
             await walk.close()
+            try await expectInOtherProcess(walk.oracle, directory + "/\(seed)")
+        }
+    }
+
+    /// Expects another process to read what the oracle has.
+    private func expectInOtherProcess(
+        _ oracle: [[String: String]], _ directory: String
+    ) async throws {
+        let expected = String(decoding: try JSONEncoder().encode(oracle), as: UTF8.self)
+        await #expect(processExitsWith: .success) {
+            [directory = directory as String, expected = expected as String] in
+            let cache = try NormalizedCache(directory: directory)
+            let oracle = try JSONDecoder().decode(
+                [[String: String]].self, from: Data(expected.utf8))
+            for (id, fields) in oracle.enumerated() {
+                let front = await cache.read(Front.self, "Item:\(id)")
+                let side = await cache.read(Side.self, "Item:\(id)")
+                guard front?.a == fields["a"], front?.b == fields["b"], side?.c == fields["c"]
+                else { exit(2) }
+            }
+            cache.close()
         }
     }
 
@@ -39,8 +60,12 @@ final class ProjectionWalkTests {
     }
 }
 
-/// Fields `a` and `b` of an item.
+/// Fields `a` and `b` of an item. A merge keeps the first `a`.
 private struct Front: ItemPart {
+    static let mergeRules: MergeRules = ["a": .keepFirst]
+    static func merged(_ name: String, _ old: String, _ new: String) -> String {
+        name == "a" ? old : new
+    }
     var id: Int
     var a: String?
     var b: String?
@@ -49,8 +74,14 @@ private struct Front: ItemPart {
     var fields: [String: String?] { ["a": a, "b": b] }
 }
 
-/// Fields `b` and `c` of an item.
+/// Fields `b` and `c` of an item. A merge keeps the smaller `b`.
 private struct Side: ItemPart {
+    static let mergeRules: MergeRules = [
+        "b": .combined { (old: String, new: String) in min(old, new) }
+    ]
+    static func merged(_ name: String, _ old: String, _ new: String) -> String {
+        name == "b" ? min(old, new) : new
+    }
     var id: Int
     var b: String?
     var c: String?
@@ -71,12 +102,15 @@ private struct Back: ItemPart {
 
 private protocol ItemPart: Codable, NormalizedModel, Model, Equatable {
     static var names: [String] { get }
+    /// What the rules of the type give for a field that both sides have.
+    static func merged(_ name: String, _ old: String, _ new: String) -> String
     var id: Int { get }
     var fields: [String: String?] { get }
     init(id: Int, _ fields: [String: String])
 }
 
 extension ItemPart {
+    static func merged(_ name: String, _ old: String, _ new: String) -> String { new }
     var modelIdentifier: String? { "Item:\(id)" }
     func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
     func forEach(_ visit: (any Model) -> Void) {}
@@ -134,6 +168,8 @@ private final class Walk {
         let policy = WritePolicy.allCases.randomElement(using: &random) ?? .merge
         let manager = managers[Int.random(in: 0..<2, using: &random)]
         switch Int.random(in: 0..<6, using: &random) {
+        case 0 where policy == .merge && Bool.random(using: &random):
+            try await cache.ingest(JSONEncoder().encode(part), as: Part.self)
         case 0: try await cache.set(part, policy: policy).committed
         case 1: try await provider(of: part, manager).save(part, policy: policy)
         case 2: try await provider(of: part, manager).save(part, policy: policy)
@@ -150,7 +186,8 @@ private final class Walk {
         }
         for name in Part.names {
             if names.contains(name) {
-                oracle[id][name] = text
+                let old = policy == .merge ? oracle[id][name] : nil
+                oracle[id][name] = old.map { Part.merged(name, $0, text) } ?? text
             } else if policy == .replace {
                 oracle[id][name] = nil
             }
