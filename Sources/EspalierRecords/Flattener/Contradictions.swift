@@ -7,8 +7,9 @@
 //
 // To find contradictions, the flattener encodes each later occurrence once more and compares it
 // with the first. It adds nothing to the tree. An occurrence inside of a later one is compared too.
-// A tree may have a few comparisons for each of its nodes: values that share their children may
-// have exponentially many occurrences. The bytes of all comparisons together are not bounded.
+// A tree may have a few comparisons for each of its nodes, and a few compared bytes for each of its
+// own: values that share their children may have exponentially many occurrences. What is not
+// compared is not counted, so the count is a lower bound then.
 
 /// The contradictions that a flattening under `.replace` has met.
 struct ContradictionCount {
@@ -17,12 +18,16 @@ struct ContradictionCount {
     /// The comparisons that a tree may have in addition for each of its nodes.
     private static let comparisonsPerNode = 4
 
-    /// The bytes that may be encoded for comparisons in addition for each byte of the tree.
-    private static let bytesPerByte = 4
+    /// The bytes that may be encoded for comparisons, whatever the size of the tree. The comparison
+    /// that reaches the limit is still finished.
     private static let leastBytes = 1 << 20
+    /// The bytes that may be encoded in addition for each byte of the tree.
+    private static let bytesPerByte = 4
 
+    /// The number of occurrences that differ from the first one of their node.
     private(set) var found = 0
     private var comparisons = 0
+    /// The bytes that were encoded for comparisons.
     private var bytes = 0
     /// The number of comparisons that are being made, one inside of the other.
     private(set) var depth = 0
@@ -33,7 +38,8 @@ struct ContradictionCount {
     var isComparing: Bool { depth > 0 }
     var hasPending: Bool { !pending.isEmpty }
 
-    /// Begins a comparison. Returns false if the tree has had all the comparisons that it may have.
+    /// Begins a comparison in a tree of `nodeCount` nodes and `byteCount` bytes. Returns false if
+    /// the tree has had all the comparisons that it may have.
     mutating func begin(inTreeOf nodeCount: Int, _ byteCount: Int) -> Bool {
         guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount,
             bytes < Self.leastBytes + Self.bytesPerByte * byteCount

@@ -96,8 +96,9 @@ public final class CacheTransaction {
         _ = try store(models, policy: policy ?? Model.writePolicy)
     }
 
-    /// Stores trees. Returns whether a read of each now gives exactly the model, because the
-    /// records have nothing that the models lack.
+    /// Stores trees. Returns true if a read of each now gives exactly the model, because the
+    /// records have nothing that the models lack. Returns false if that is not known: a write that
+    /// replaces does not compare all occurrences of a node.
     func store<Model: IdentifiedModel>(
         _ models: [Model], policy: WritePolicy
     ) throws -> Bool {
@@ -107,7 +108,7 @@ public final class CacheTransaction {
             flattener.policy = policy
             let entries = try models.map { try flattener.entry(of: $0) }
             let tree = flattener.finish()
-            isPlain = !tree.hasProjections && tree.contradictions == 0
+            isPlain = policy == .merge && !tree.hasProjections && tree.contradictions == 0
             return .nodes(tree, entries: entries, policy: policy)
         }
         return isPlain && commit.mixedRecords == mixed

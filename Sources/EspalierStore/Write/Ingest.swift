@@ -44,8 +44,7 @@ extension NormalizedCache {
         guard !models.isEmpty else { return [] }
         return try await transaction { transaction in
             // Without stored fields that the models lack, the models are what a read would return.
-            let isStored = try transaction.store(models, policy: policy)
-            if isStored, policy == .merge { return models }
+            if try transaction.store(models, policy: policy) { return models }
             return models.map { model in
                 model.modelIdentifier.flatMap { transaction.read(Model.self, $0) } ?? model
             }
@@ -72,8 +71,7 @@ extension NormalizedCache {
             throw CacheError.noIdentifier(of: Model.self)
         }
         return try await transaction { transaction in
-            let isStored = try transaction.store([model], policy: policy)
-            if isStored, policy == .merge { return model }
+            if try transaction.store([model], policy: policy) { return model }
             return transaction.read(Model.self, identifier) ?? model
         }
     }

@@ -94,8 +94,9 @@ public final class WriteTicket: Sendable {
     /// fields of all occurrences. An object of a class that occurs again does not count, because it
     /// is the same object.
     ///
-    /// The number is a lower bound where nodes occur more than four times each on average: a tree
-    /// of values that share their children may have too many occurrences to compare.
+    /// The number is a lower bound where nodes occur more than four times each on average, or where
+    /// their occurrences have more than four times the bytes of the tree: values that share their
+    /// children may have too many occurrences to compare.
     public var contradictions: Int {
         isCommitted ? flattenedContradictions.load(ordering: .acquiring) : 0
     }
