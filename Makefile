@@ -88,11 +88,11 @@ setup-bench: ## installs the packages of the benchmarks: RocksDB, SQLite, valgri
 	@SWIFT='$(SWIFT)' Scripts/setup bench
 
 # The micro-benchmarks come last, so that a missed threshold does not cost the report.
-bench: setup-bench ## measures everything, half an hour; leaves Benchmarks/report; fails if bench-micro fails
+bench: setup-bench ## measures everything, three quarters of an hour; leaves Benchmarks/report; fails if bench-micro fails
 	@echo 'bench: building the benchmarks, optimised; ten minutes the first time'
 	@for product in compare Models Consistency Following; do \
 	$(SWIFT) build $(BENCH_PACKAGE) --configuration release --product $$product || exit; done
-	@echo 'bench: measuring Espalier beside its peers, most of the half hour; leave the machine alone'
+	@echo 'bench: measuring Espalier beside its peers, most of that time; leave the machine alone'
 	$(BENCH_SCRATCH)/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
 	@echo 'bench: the report is in $(BENCH_REPORT); measuring models and consistency, two minutes'
 	$(BENCH_SCRATCH)/release/Models

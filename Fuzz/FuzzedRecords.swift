@@ -24,21 +24,12 @@ final class FuzzedRecords: RecordSource {
 
     func shape(_ number: UInt64) -> Shape? { Self.shapes[number] }
 
-    /// Returns the record with the right check in place of its last eight bytes.
-    static func sealed(_ bytes: [UInt8], _ handle: Handle) -> [UInt8] {
-        guard bytes.count > RecordLayout.checkSize else { return bytes }
-        let shape = try? ByteReader.reading(bytes) { reader in
-            var children: [Handle] = []
-            let layout = try RecordLayout(reading: &reader)
-            try layout.readChildren(&reader, of: handle, into: &children)
-            var body = try layout.payload(reader)
-            return try Record.shape(of: layout, &body) { shapes[$0] }
+    /// Parses bytes as a block, with the check that they have.
+    static func block(_ bytes: [UInt8], _ first: Handle) throws -> RecordBlock {
+        let check = ByteReader.reading(bytes) {
+            $0.check(of: 0..<$0.end, seed: RecordLayout.seed(handle: first))
         }
-        var writer = ByteWriter()
-        writer.append(bytes.dropLast(RecordLayout.checkSize))
-        writer.append(
-            integer: writer.check(
-                seed: RecordLayout.seed(handle: handle, shape: (shape ?? .none).fingerprint)))
-        return writer.bytes
+        let buffer = ByteReader.reading(bytes) { RecordBuffer($0, 0..<$0.end) }
+        return try RecordBlock(buffer, first: first, check: check) { shapes[$0] }
     }
 }

@@ -18,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     source.record = RecordLayout.build(
         handle: handle, nameSpace: .node, shape: shape,
         children: (0..<UInt64(options >> 4)).map { Handle(2 + $0) },
-        payload: Record.payload(identifier: "x", values: Array(bytes.dropFirst())))
+        identifier: "x", values: Array(bytes.dropFirst()))
     read(Thing.self, handle, source)
     read(Note.self, handle, source)
     read(Own.self, handle, source)

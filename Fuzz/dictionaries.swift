@@ -25,14 +25,14 @@ private func join(_ bytes: [UInt8]) {
     var arbitrary = StoredDictionary.Joining(number: 2)
     _ = try? ByteReader.reading(bytes) { try arbitrary.add(&$0) }
     _ = try? arbitrary.finish()
-    let stored = StoredDictionary(shape: 7, bytes: bytes)
+    let stored = StoredDictionary(bytes: bytes)
     var joining = StoredDictionary.Joining(number: 2)
     do {
         for slice in stored.slices(number: 2, limit: 64) {
             try ByteReader.reading(slice) { try joining.add(&$0) }
         }
         let joined = try joining.finish()
-        precondition(joined.bytes == bytes && joined.shape == 7)
+        precondition(joined.bytes == bytes)
     } catch {
         fatalError("\(error)")
     }
@@ -60,7 +60,8 @@ private func decompress(_ frame: [UInt8], with dictionary: CompressionDictionary
 private func roundTrip(_ payload: [UInt8], with dictionary: CompressionDictionary) {
     guard let digest = CompressionDigest(dictionary.bytes, level: 3),
         let compressor = Compressor(level: 3),
-        let frame = compressor.compress(payload, with: digest, limit: payload.count)
+        let frame = compressor.compress(
+            payload.span.bytes, with: digest, limit: payload.count)
     else { return }
     do {
         let decompressor = try Decompressor.borrow()

@@ -1,8 +1,8 @@
 import EspalierRecords
 
-// Reads arbitrary bytes as a record. The first byte holds the low bits of the handle, and a flag
-// that gives the record the right check, so that the code behind the check is reached. The other
-// bytes are the record, with its check or eight bytes in its place.
+// Reads arbitrary bytes as a record, or as a block of records with the right check, so that the
+// code behind the check is reached. The first byte holds the low bits of the handle, and a flag for
+// a block.
 //
 // A finding is a crash, a hang or a report of the sanitizer: broken bytes must be an error.
 
@@ -13,22 +13,34 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     bytes.removeFirst()
     let source = FuzzedRecords()
     let handle = Handle(UInt64(options >> 1 & 0x7) + 1)
-    if options & 1 != 0 { bytes = FuzzedRecords.sealed(bytes, handle) }
-    source.record = bytes
-    parse(bytes, handle)
-    readTrees(source, handle)
+    guard options & 1 != 0 else {
+        read(bytes, handle, source)
+        return 0
+    }
+    guard let block = try? FuzzedRecords.block(bytes, handle) else { return 0 }
+    for index in 0..<block.count {
+        guard var record = try? block.record(at: index) else { continue }
+        _ = try? block.blockRecord(at: index)
+        guard let bytes = try? record.bytes(count: record.end) else { continue }
+        read(bytes, block.handle(at: index), source)
+    }
     return 0
+}
+
+private func read(_ record: [UInt8], _ handle: Handle, _ source: FuzzedRecords) {
+    source.record = record
+    parse(record, handle)
+    readTrees(source, handle)
 }
 
 /// Parses the record as verification, merging and the tool do.
 private func parse(_ bytes: [UInt8], _ handle: Handle) {
     _ = try? ByteReader.reading(bytes) { reader in
         var writer = ByteWriter()
-        _ = try? Chunks.count(&reader)
-        reader.position = 0
+        _ = try? Chunks.count(bytes.span.bytes)
         _ = try? Chunks.join(&reader, number: 0, handle: handle, into: &writer)
         reader.position = 0
-        let record = try Record(reading: &reader, handle: handle) { FuzzedRecords.shapes[$0] }
+        let record = try Record(reading: reader, handle: handle) { FuzzedRecords.shapes[$0] }
         try ByteReader.reading(record.values) { values in
             while !values.isAtEnd { _ = try RecordValue(reading: &values) }
         }
@@ -42,11 +54,12 @@ private func parse(_ bytes: [UInt8], _ handle: Handle) {
             : record.shapeNumber == 0 ? .none : .number(record.shapeNumber, record.shape)
         let built = RecordLayout.build(
             handle: handle, nameSpace: record.nameSpace, shape: shape, children: record.children,
-            payload: Record.payload(identifier: record.identifier, values: record.values))
+            identifier: record.identifier, values: record.values)
         let again = try ByteReader.reading(built) {
-            try Record(reading: &$0, handle: handle) { FuzzedRecords.shapes[$0] }
+            try Record(reading: $0, handle: handle) { FuzzedRecords.shapes[$0] }
         }
         precondition(again.values == record.values && again.children == record.children)
+        precondition(again.identifier.utf8.elementsEqual(record.identifier.utf8))
     }
 }
 

@@ -16,15 +16,22 @@ struct Seeds {
             let record = RecordLayout.build(
                 handle: Handle(2), nameSpace: nameSpace, shape: shape,
                 children: [Handle(2), Handle(3), Handle(7)],
-                payload: Record.payload(identifier: "x", values: values))
-            try write([0b11] + record, "records", name)
+                identifier: "x", values: values)
+            try write([0b10] + record, "records", name)
+            var block = ByteWriter()
+            ByteReader.reading(record) { reader in
+                let entry = BlockRecord(handle: Handle(2), bytes: reader, shape: BlockShape(shape))
+                RecordBlock.write([entry], to: &block)
+            }
+            try write([0b11] + block.bytes, "records", "block-\(name)")
             if case .number(let number, _) = shape {
                 try write([UInt8(number) | 0x30] + values, "codable", name)
             }
         }
-        for (number, chunk) in Chunks.split(
-            [UInt8](repeating: 7, count: 90), handle: Handle(2), limit: 64
-        ).enumerated() {
+        let chunks = ByteReader.reading([UInt8](repeating: 7, count: 90)) {
+            Chunks.split($0, handle: Handle(2), limit: 64)
+        }
+        for (number, chunk) in chunks.enumerated() {
             try write([0b10] + chunk, "records", "chunk-\(number)")
         }
         try write(
@@ -103,12 +110,14 @@ struct Seeds {
             let digest = CompressionDigest(dictionary, level: 3)
             guard let compressor = Compressor(level: 3),
                 let frame = compressor.compress(
-                    payload, with: dictionary.isEmpty ? nil : digest, limit: payload.count)
+                    payload.span.bytes, with: dictionary.isEmpty ? nil : digest,
+                    limit: payload.count)
             else { continue }
-            try write(
-                [UInt8(dictionary.count >> 8), UInt8(dictionary.count & 0xFF)] + dictionary + [1]
-                    + Array(frame),
-                "dictionaries", name)
+            var bytes = [UInt8(dictionary.count >> 8), UInt8(dictionary.count & 0xFF)]
+            bytes += dictionary
+            bytes.append(1)
+            bytes += frame
+            try write(bytes, "dictionaries", name)
         }
     }
 }

@@ -1,6 +1,6 @@
 import CZstd
 
-/// Compresses payloads into frames with one context. Confined to a thread.
+/// Compresses blocks into frames with one context. Confined to a thread.
 @safe
 package final class Compressor {
     private let context: OpaquePointer
@@ -18,17 +18,18 @@ package final class Compressor {
 
     deinit { unsafe _ = ZSTD_freeCCtx(context) }
 
-    /// Returns the frame of `payload`, or `nil` if it would have more than `limit` bytes or claim
+    /// Returns the frame of `block`, or `nil` if it would have more than `limit` bytes or claim
     /// more than `Frame.limit` allows.
     ///
-    /// Uses zstd's simple functions. Those with parameters take 10 % longer for a payload of 100
+    /// The frame stands in memory of the compressor: the next call copies it if it is still in use.
+    /// Uses zstd's simple functions. Those with parameters take 10 % longer for 100
     /// bytes, and after a frame that did not fit their context keeps its dictionary.
-    package func compress(_ payload: [UInt8], with digest: CompressionDigest?, limit: Int)
+    package func compress(_ block: RawSpan, with digest: CompressionDigest?, limit: Int)
         -> ArraySlice<UInt8>?
     {
         let bound = Frame.magic.count + max(limit, 0)
         if output.count < bound { output = [UInt8](repeating: 0, count: bound) }
-        let written = unsafe payload.withUnsafeBytes { source in
+        let written = unsafe block.withUnsafeBytes { source in
             unsafe output.withUnsafeMutableBytes { output in
                 guard let digest else {
                     return unsafe ZSTD_compressCCtx(
@@ -43,6 +44,6 @@ package final class Compressor {
         }
         guard ZSTD_isError(written) == 0, written > Frame.magic.count else { return nil }
         let frame = output[Frame.magic.count..<written]
-        return payload.count <= Frame.limit(ofFrame: frame.count) ? frame : nil
+        return block.byteCount <= Frame.limit(ofFrame: frame.count) ? frame : nil
     }
 }

@@ -204,8 +204,8 @@ struct DeepVerifier {
             return broken.contains(entry.handle)
         }
         report.add(
-            8, "its record can't be read: \(detail)", identifier: entry.identifier,
-            path: entry.identifier)
+            8, "its record can't be read: \(detail)", identifier: entry.shownIdentifier,
+            path: entry.shownIdentifier)
         return true
     }
 }

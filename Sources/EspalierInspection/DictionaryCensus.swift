@@ -1,8 +1,8 @@
 import EspalierLMDB
-package import EspalierRecords
+import EspalierRecords
 package import EspalierStore
 
-/// The dictionaries of a cache, and how its records are stored: with which dictionary, compressed
+/// The dictionaries of a cache, and how its frames are stored: with which dictionary, compressed
 /// without one, or uncompressed.
 ///
 /// ```swift
@@ -12,35 +12,31 @@ package import EspalierStore
 ///
 /// The census does not contain the bytes of dictionaries, which consist of users' records.
 package struct DictionaryCensus: Sendable {
-    /// The records that are stored in one way.
+    /// The frames that are stored in one way.
     package struct Use: Sendable, Hashable {
         package init() {}
 
+        package internal(set) var frames = 0
         package internal(set) var records = 0
-        /// The bytes of the readable records, before compression and as stored.
+        /// The bytes of the readable records before compression, and of their frames.
         package internal(set) var rawBytes = 0
         package internal(set) var storedBytes = 0
-        /// The number of records that can't be read.
+        /// The number of records in frames that can't be read.
         package internal(set) var unreadable = 0
-        /// The stored bytes of the records that can't be read.
+        /// The stored bytes of the frames that can't be read.
         package internal(set) var unreadableBytes = 0
     }
 
     package struct Dictionary: Sendable {
         package let number: UInt64
-        /// The types of the shape whose records trained it; empty for the dictionary of all shapes
-        /// without one of their own.
-        package internal(set) var types: [String] = []
-        /// Whether it was trained for one shape, even if the cache does not know that shape.
-        package internal(set) var isForOneShape = false
         package internal(set) var byteCount = 0
-        /// Whether new records are compressed with it.
+        /// Whether new frames are compressed with it.
         package internal(set) var isCurrent = false
         /// A description of its damage; nil for an intact dictionary.
         package internal(set) var problem: String?
-        /// The number of its records as the cache counts them; nil if the list of dictionaries does
+        /// The number of its frames as the cache counts them; nil if the list of dictionaries does
         /// not contain it.
-        package internal(set) var countedRecords: UInt64?
+        package internal(set) var countedFrames: UInt64?
         package internal(set) var use = Use()
     }
 
@@ -49,8 +45,8 @@ package struct DictionaryCensus: Sendable {
     package internal(set) var dictionaries: [Dictionary] = []
     package internal(set) var raw = Use()
     package internal(set) var withoutDictionary = Use()
-    /// Records whose damage hides how they are stored.
-    package internal(set) var unidentified = Use()
+    /// The number of containers whose damage hides their frames.
+    package internal(set) var damagedContainers = 0
     /// Whether the list of the current dictionaries is damaged.
     package internal(set) var isListDamaged = false
     /// The most bytes that all dictionaries together may have.
@@ -62,6 +58,7 @@ package struct DictionaryCensus: Sendable {
 
 extension DictionaryCensus.Use {
     package mutating func add(_ other: DictionaryCensus.Use) {
+        frames += other.frames
         records += other.records
         rawBytes += other.rawBytes
         storedBytes += other.storedBytes
@@ -69,58 +66,73 @@ extension DictionaryCensus.Use {
         unreadableBytes += other.unreadableBytes
     }
 
-    fileprivate mutating func add(_ record: Record, storedAs byteCount: Int) {
-        records += 1
-        rawBytes += record.rawByteCount
+    /// Adds a frame; `block` is nil if it can't be read.
+    fileprivate mutating func add(_ block: RecordBlock?, count: Int, storedAs byteCount: Int) {
+        frames += 1
+        records += count
+        guard let block else {
+            unreadable += count
+            return unreadableBytes += byteCount
+        }
+        rawBytes += block.recordByteCount
         storedBytes += byteCount
-    }
-
-    fileprivate mutating func addUnreadable(storedAs byteCount: Int) {
-        records += 1
-        unreadable += 1
-        unreadableBytes += byteCount
     }
 }
 
 extension Inspection {
-    /// Returns the dictionaries without the records that use them: `use` is empty.
+    /// Returns the dictionaries without the frames that use them: `use` is empty.
     ///
-    /// - Complexity: A look-up for each dictionary and each shape.
+    /// - Complexity: A look-up for each dictionary.
     package func dictionaries() throws -> DictionaryCensus {
         var census = DictionaryCensus()
         census.allowance = ByteCount(TrainingPolicy.allowance(of: generation.budget))
         let listed = try DictionaryTable(loading: snapshot, keyspaces)
         census.isListDamaged = listed.isDamaged
-        let types = try typesOfShapes()
         let numbers = Set(listed.entries.keys).union(try snapshot.dictionaryNumbers(keyspaces))
         for number in numbers.sorted() {
             var dictionary = DictionaryCensus.Dictionary(number: number)
             let entry = listed.entries[number]
-            try describe(&dictionary, entry, types, isListed: !listed.isDamaged)
+            try describe(&dictionary, entry, isListed: !listed.isDamaged)
             census.dictionaries.append(dictionary)
         }
         return census
     }
 
-    /// Returns the dictionaries with the records that use them.
+    /// Returns the dictionaries with the frames that use them.
     ///
     /// - Complexity: O(*n*) in the records of the cache.
     package func dictionaryCensus() throws -> DictionaryCensus {
         var census = try dictionaries()
         var uses: [UInt64: DictionaryCensus.Use] = [:]
-        try forEachRecord { handle, stored in
-            let byteCount = try storedByteCount(of: handle) ?? 0
-            if case .record(let record) = stored {
-                uses[record.dictionaryNumber, default: .init()].add(record, storedAs: byteCount)
-            } else if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {
-                uses[layout.dictionaryNumber, default: .init()].addUnreadable(storedAs: byteCount)
-            } else {
-                census.unidentified.addUnreadable(storedAs: byteCount)
+        func add(_ frame: [UInt8], first: Handle, count: Int) {
+            let number = try? ByteReader.reading(frame) { try $0.varint() }
+            let block = try? stored.decode(frame, first: first)
+            uses[number ?? 0, default: .init()].add(
+                block, count: count, storedAs: frame.count)
+        }
+        try snapshot.forEach(in: keyspaces.nodes) { key, value in
+            let value = try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
+            guard let key = try? Handle(stored: key),
+                let frames = try? stored.frames(of: value, key: key)
+            else {
+                census.damagedContainers += 1
+                return true
+            }
+            for frame in frames {
+                add(Array(value[frame.range]), first: frame.first, count: frame.count)
+            }
+            return true
+        }
+        try snapshot.forEachKey(in: keyspaces.long, from: [UInt8]()) { key in
+            if let key = ChunkKey(key), key.chunk == 0,
+                let frame = try? snapshot.longFrame(keyspaces, Handle(key.number))
+            {
+                add(frame, first: Handle(key.number), count: 1)
             }
             return true
         }
         census.raw = uses.removeValue(forKey: 0) ?? .init()
-        census.withoutDictionary = uses.removeValue(forKey: RecordLayout.noDictionary) ?? .init()
+        census.withoutDictionary = uses.removeValue(forKey: FrameDecoder.noDictionary) ?? .init()
         for index in census.dictionaries.indices {
             census.dictionaries[index].use =
                 uses.removeValue(forKey: census.dictionaries[index].number) ?? .init()
@@ -132,37 +144,16 @@ extension Inspection {
         return census
     }
 
-    /// Returns the number of the dictionary of each record. The difference to a later result shows
-    /// which records were compressed anew.
-    ///
-    /// - Complexity: A look-up for each record's header.
-    package func dictionaryNumbers() throws -> [Handle: UInt64] {
-        var numbers: [Handle: UInt64] = [:]
-        try snapshot.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
-            guard key.byteCount == 8 else { return true }
-            let handle = try Handle(stored: key)
-            if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {
-                numbers[handle] = layout.dictionaryNumber
-            }
-            return true
-        }
-        return numbers
-    }
-
     private func describe(
         _ dictionary: inout DictionaryCensus.Dictionary, _ entry: DictionaryTable.Entry?,
-        _ types: [UInt64: [String]], isListed: Bool
+        isListed: Bool
     ) throws {
-        var shape = entry?.shape ?? 0
         dictionary.byteCount = entry?.byteCount ?? 0
         dictionary.isCurrent = entry?.isCurrent ?? false
-        dictionary.countedRecords = isListed ? entry?.recordCount : nil
+        dictionary.countedFrames = isListed ? entry?.frameCount : nil
         let (stored, usable, problem) = try self.dictionary(dictionary.number)
         dictionary.problem = problem
-        if let stored {
-            shape = stored.shape
-            dictionary.byteCount = stored.bytes.count
-        }
+        if let stored { dictionary.byteCount = stored.bytes.count }
         if let usable {
             if entry == nil {
                 dictionary.problem = "it is not listed"
@@ -170,18 +161,5 @@ extension Inspection {
                 dictionary.problem = "it is not the one listed"
             }
         }
-        dictionary.isForOneShape = shape != 0
-        dictionary.types = types[shape] ?? []
-    }
-
-    private func typesOfShapes() throws -> [UInt64: [String]] {
-        var types: [UInt64: [String]] = [:]
-        try snapshot.forEach(in: keyspaces.shapes) { key, _ in
-            guard key.byteCount == 8 else { return true }
-            let number = try ByteReader.reading(key) { try $0.integer(UInt64.self) }
-            if let shape = try? shape(number) { types[shape.fingerprint] = shape.types }
-            return true
-        }
-        return types
     }
 }

@@ -105,7 +105,7 @@ private struct EvictionSimulation: EvictionGraph {
     init(_ inspection: Inspection, _ usage: PageUsage) throws {
         self.inspection = inspection
         ages = try inspection.accessAges
-        pages = try FreedPages(inspection.snapshot, inspection.keyspaces, pageSize: usage.pageSize)
+        pages = try FreedPages(inspection, pageSize: usage.pageSize)
         self.usage = usage
     }
 

@@ -25,14 +25,14 @@ package final class Inspection {
     let generation: Generation
     let keyspaces: Keyspaces
     private let source: SnapshotSource
-    let decompressor: RecordDecompressor
+    let stored: StoredRecords
 
     init(_ snapshot: Snapshot, of generation: Generation) throws {
         self.snapshot = snapshot
         self.generation = generation
         keyspaces = generation.keyspaces
         source = try SnapshotSource(snapshot, of: generation)
-        decompressor = RecordDecompressor(generation, snapshot)
+        stored = try StoredRecords(snapshot, generation)
     }
 
     /// The latest stamp that a commit of the snapshot has given out.
@@ -46,11 +46,20 @@ package final class Inspection {
     // MARK: - Single records
 
     /// Returns the handle of an identifier, a key or a collection's key; nil when there is none, or
-    /// when the index entry is damaged.
+    /// when its part of the index is damaged.
+    ///
+    /// If the record can't be read, it may be that of another identifier with the same beginning.
     package func handle(of identifier: String, in nameSpace: NameSpace) throws -> Handle? {
         guard !identifier.isEmpty else { return nil }
         do {
-            return try snapshot.handle(keyspaces, nameSpace, identifier)
+            guard let handle = try snapshot.handle(keyspaces, nameSpace, identifier) else {
+                return nil
+            }
+            guard case .record(let record) = try record(handle) else { return handle }
+            let isSame =
+                record.nameSpace == nameSpace
+                && Identifier(record.identifier) == Identifier(identifier)
+            return isSame ? handle : nil
         } catch is FormatError {
             return nil
         }
@@ -73,18 +82,25 @@ package final class Inspection {
             return .deleted
         }
         do {
-            if let record = try snapshot.record(
-                keyspaces, handle, by: decompressor, shapes: { try source.shape($0) })
-            {
-                return .record(record)
-            }
+            if let record = try stored.record(handle) { return .record(record) }
         } catch let error as FormatError {
-            return .damaged(ReadFailure.detail(of: error))
+            // The frame may have other records only.
+            let isGivenOut = try handle.rawValue < snapshot.counters(keyspaces).nextHandle
+            return try absence(of: handle) ?? (isGivenOut ? damage(error) : .nothing)
         }
+        return try absence(of: handle) ?? .nothing
+    }
+
+    private func damage(_ error: FormatError) -> StoredRecord {
+        .damaged(ReadFailure.detail(of: error))
+    }
+
+    /// Returns why a record is not there by its state; nil if its state does not tell.
+    private func absence(of handle: Handle) throws -> StoredRecord? {
         // A damaged state counts as no state, as in reads.
         let flags = try state(of: handle)?.flags ?? []
         if flags.contains(.tombstone) { return .deleted }
-        return flags.contains(.lost) ? .lost : .nothing
+        return flags.contains(.lost) ? .lost : nil
     }
 
     /// Returns the record to which an index entry leads, or the reason why there is none.
@@ -110,66 +126,25 @@ package final class Inspection {
         }
     }
 
-    /// Returns the bytes of a record, joined from its chunks; nil if there is none.
-    ///
-    /// - Throws: A `FormatError` when the chunks can't be joined.
-    package func bytes(of handle: Handle) throws -> [UInt8]? {
-        guard let first = try snapshot.value(keyspaces.nodes, handle.rawValue) else { return nil }
-        // If damage hides whether the value is a chunk, the value counts as a whole record.
-        guard let count = try? ByteReader.reading(first, { try Chunks.count(&$0) }) else {
-            return first
-        }
-        return try snapshot.joinedRecord(keyspaces.nodes, handle, chunkCount: count)
-    }
-
-    /// Returns the stored values under a handle, each with the number of its chunk.
-    package func values(of handle: Handle) throws -> [(number: UInt32, bytes: [UInt8])] {
-        var values: [(number: UInt32, bytes: [UInt8])] = []
-        try snapshot.forEach(in: keyspaces.nodes, from: handle.rawValue) { key, value in
-            let found: (handle: UInt64, chunk: UInt32)? = try ByteReader.reading(key) { key in
-                guard key.end == 8 || key.end == 12 else { return nil }
-                return (
-                    try key.integer(UInt64.self), key.isAtEnd ? 0 : try key.integer(UInt32.self)
-                )
-            }
-            guard let found else { return true }
-            guard found.handle == handle.rawValue else { return false }
-            values.append(
-                (found.chunk, try ByteReader.reading(value) { try $0.bytes(count: $0.end) }))
-            return true
-        }
-        return values
-    }
-
-    /// Calls `body` with the bytes of a record and the decompressed record, both valid only during
-    /// the call.
-    package func decompress<R>(
-        _ record: [UInt8], _ body: (ByteReader, DecompressedRecord) throws -> R
-    ) throws -> R {
-        try ByteReader.reading(record) { stored in
-            decompressor.arena.removeAll()
-            return try body(
-                stored,
-                RecordLayout.decompress(stored, by: decompressor, in: decompressor.arena))
-        }
-    }
-
-    /// Returns the stored bytes of a record, all its chunks together, readable or not; nil if there
-    /// is none.
+    /// Returns the bytes that a record takes: its share of a frame, or its chunks, readable or not;
+    /// nil if there is none.
     package func storedByteCount(of handle: Handle) throws -> Int? {
-        let first = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
-            (bytes: span.byteCount, chunks: (try? Chunks.count(span)) ?? 1)
+        if let record = try? stored.record(handle) { return record.storedByteCount }
+        let bytes = try snapshot.longByteCount(keyspaces, handle)
+        if bytes > 0 { return bytes }
+        guard case .damaged = try record(handle) else { return nil }
+        return try stored.frameSize(around: handle).map { $0.byteCount / max(1, $0.count) }
+    }
+
+    /// Returns the bytes of a record, decompressed; nil if there is none.
+    ///
+    /// - Throws: A `FormatError` if it can't be read.
+    package func bytes(of handle: Handle) throws -> [UInt8]? {
+        guard case .found(let reader, let owner) = try source.record(handle) else { return nil }
+        return try withExtendedLifetime(owner) {
+            var reader = reader
+            return try reader.bytes(count: reader.end)
         }
-        guard let first else { return nil }
-        var bytes = first.bytes
-        for number in 1..<first.chunks {
-            let chunk = ChunkKey(handle.rawValue, UInt32(number))
-            guard let more = try snapshot.withValue(keyspaces.nodes, chunk, { $0.byteCount }) else {
-                break
-            }
-            bytes += more
-        }
-        return bytes
     }
 
     // MARK: - Shapes and dictionaries
@@ -199,12 +174,12 @@ package final class Inspection {
     /// Visits the entries of a name space in the order of their bytes until `body` returns `false`.
     /// Entries whose identifiers are too long for a key come last.
     ///
-    /// Visits damaged entries and entries of damaged records, too; `record(of:)` distinguishes
-    /// them. In an encrypted cache only the records hold names. Entries of damaged records, and
-    /// entries that lead to another record, are then visited first among the nodes, without names.
+    /// Visits entries of damaged records, too; `record(of:)` distinguishes them. The index holds
+    /// only the beginnings of most of their identifiers. In an encrypted cache it holds nothing of
+    /// them: such entries are then visited first among the nodes, without names.
     ///
-    /// - Complexity: O(*n*) in the entries that start with `prefix`. O(*n* log *n*) in the records
-    ///   of an encrypted cache.
+    /// - Complexity: O(*n*) in the entries that start with `prefix`, with a look-up for each.
+    ///   O(*n* log *n*) in the records of an encrypted cache.
     package func forEachEntry(
         of nameSpace: NameSpace, startingWith prefix: String = "",
         _ body: (IndexEntry) throws -> Bool
@@ -214,10 +189,12 @@ package final class Inspection {
         }
         for start in IndexKey.ranges(nameSpace, startingWith: prefix) {
             var continues = true
-            try snapshot.forEach(in: keyspaces.index, from: start) { key, value in
-                let bytes = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-                guard bytes.starts(with: start) else { return false }
-                let entry = try entry(key: bytes, nameSpace, value)
+            try snapshot.forEachIndexEntry(keyspaces, from: start) { key in
+                guard key.bytes.starts(with: start) || key.matches(start) else {
+                    // The first group begins before the range.
+                    return key.bytes.lexicographicallyPrecedes(start)
+                }
+                let entry = try entry(key, nameSpace)
                 // Where the identifier is cut off, the rest of the prefix may match or not.
                 guard !entry.isWhole || entry.identifier.utf8.starts(with: prefix.utf8) else {
                     return true
@@ -236,12 +213,10 @@ package final class Inspection {
         _ body: (IndexEntry) throws -> Bool
     ) throws {
         var entries: [(key: [UInt8], entry: IndexEntry)] = []
-        try snapshot.forEach(in: keyspaces.index) { key, value in
-            let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-            let handle = (try? Handle(stored: value)) ?? Handle(0)
-            guard let entry = try namedEntry(key, handle) else {
+        try snapshot.forEachIndexEntry(keyspaces) { key in
+            guard let entry = try namedEntry(key) else {
                 guard nameSpace == .node, prefix.isEmpty else { return true }
-                entries.append(([], Self.namelessEntry(handle)))
+                entries.append(([], Self.namelessEntry(key.handle)))
                 return true
             }
             guard entry.nameSpace == nameSpace, entry.identifier.utf8.starts(with: prefix.utf8)
@@ -260,53 +235,35 @@ package final class Inspection {
     static func namelessEntry(_ handle: Handle) -> IndexEntry {
         IndexEntry(
             nameSpace: .node, identifier: "record \(handle.rawValue)", handle: handle,
-            isWhole: false)
+            isWhole: false, isNameless: true)
     }
 
-    /// Returns the entry under a hashed key; nil if its record can't be read or has another name.
-    func namedEntry(_ key: [UInt8], _ handle: Handle) throws -> IndexEntry? {
-        guard case .record(let record) = try record(handle),
-            keyspaces.indexKey(record.nameSpace, record.identifier) == key
+    /// Returns an entry with the name of its record; nil if the record can't be read or has another
+    /// name.
+    func namedEntry(_ key: IndexEntryKey) throws -> IndexEntry? {
+        guard case .record(let record) = try record(key.handle), record.nameSpace != .segment,
+            key.matches(keyspaces.indexKey(record.nameSpace, record.identifier))
         else { return nil }
         let plain = IndexKey.bytes(record.nameSpace, record.identifier)
         return IndexEntry(
-            nameSpace: record.nameSpace, identifier: record.identifier, handle: handle,
+            nameSpace: record.nameSpace, identifier: record.identifier, handle: key.handle,
             isWhole: true, longKey: plain[0] == IndexKey.longMark ? plain : nil)
     }
 
-    /// Returns the entry under a key of the index or of the pins.
-    func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry {
-        let handle = value.byteCount == 8 ? try Handle(stored: value) : Handle(0)
-        if key[0] != IndexKey.longMark {
-            let identifier = String(decoding: key.dropFirst(), as: UTF8.self)
+    /// Returns an entry of the index or of the pins of a cache without encryption.
+    func entry(_ key: IndexEntryKey, _ nameSpace: NameSpace) throws -> IndexEntry {
+        let isLong = key.bytes.first == IndexKey.longMark
+        if key.isWhole, !isLong {
             return IndexEntry(
-                nameSpace: nameSpace, identifier: identifier, handle: handle, isWhole: true)
+                nameSpace: nameSpace,
+                identifier: String(decoding: key.bytes.dropFirst(), as: UTF8.self),
+                handle: key.handle, isWhole: true)
         }
         // Only the record has the whole identifier, if the entry leads to the right one.
-        if case .record(let record) = try record(handle),
-            keyspaces.indexKey(nameSpace, record.identifier) == key
-        {
-            return IndexEntry(
-                nameSpace: nameSpace, identifier: record.identifier, handle: handle, isWhole: true,
-                longKey: key)
-        }
+        if let named = try namedEntry(key) { return named }
         return IndexEntry(
-            nameSpace: nameSpace, identifier: IndexKey.beginning(ofLong: key), handle: handle,
-            isWhole: false,
-            longKey: key)
-    }
-
-    /// Visits every record, segments included, in the order of handles until `body` returns
-    /// `false`.
-    package func forEachRecord(_ body: (Handle, StoredRecord) throws -> Bool) throws {
-        try snapshot.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
-            // The keys of a record's further chunks are longer.
-            guard key.byteCount == 8 else { return true }
-            let handle = try Handle(stored: key)
-            // A record with a pending removal may have lost chunks, and no name leads to it.
-            if (try? state(of: handle))??.flags.contains(.pendingRemoval) == true { return true }
-            return try body(handle, try record(handle))
-        }
+            nameSpace: nameSpace, identifier: IndexKey.beginning(of: key.bytes),
+            handle: key.handle, isWhole: false, longKey: isLong ? key.bytes : nil)
     }
 
     /// Visits the roots and the records on cycles, least recently accessed first, until `body`

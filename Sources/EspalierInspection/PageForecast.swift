@@ -4,204 +4,176 @@ import EspalierStore
 
 /// An estimate of how many pages deletes would free in the keyspaces of records.
 struct FreedPages {
-    private var nodes: LeafForecast
-    private var index: LeafForecast
+    private var index: SharedPages
+    private var nodes: SharedPages
+    /// The pages of each record that stands in chunks.
+    private var long: [Handle: Int] = [:]
+    private var freedLongPages = 0
     // Too small to be followed leaf by leaf: estimated by their share of the entries.
-    private let state: KeyspaceStatistics
-    private let recency: KeyspaceStatistics
-    /// The number of entries that `state` and `recency` lose, less the number that they gain.
-    private var stateEntries = 0
-    private var recencyEntries = 0
+    private var state: EntryPages
+    private var recency: EntryPages
 
-    init(_ snapshot: Snapshot, _ keyspaces: Keyspaces, pageSize: Int) throws {
-        nodes = try LeafForecast(snapshot, keyspaces.nodes, pageSize: pageSize) { key, _ in
-            try Handle(stored: key)
-        }
-        index = try LeafForecast(snapshot, keyspaces.index, pageSize: pageSize) { _, value in
-            try? Handle(stored: value)
-        }
-        state = try snapshot.statistics(of: keyspaces.state)
-        recency = try snapshot.statistics(of: keyspaces.recency)
-    }
-
-    /// Deletes the record of `handle` and its index entry.
-    mutating func remove(_ handle: Handle) {
-        nodes.remove(handle)
-        index.remove(handle)
-    }
-
-    /// Changes the state of a record.
-    mutating func change(_ before: StateEntry, to after: StateEntry) {
-        stateEntries += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
-        recencyEntries += (before.isInRecency ? 1 : 0) - (after.isInRecency ? 1 : 0)
-    }
-
-    /// The pages freed so far.
-    var count: Int {
-        nodes.freedPages + index.freedPages + Self.share(stateEntries, of: state)
-            + Self.share(recencyEntries, of: recency)
-    }
-
-    /// Entries of `state` and `recency` take some 28 bytes, and leaves are about two thirds full.
-    private static let entriesOfPage = 100
-
-    /// Returns the pages that a keyspace loses with `entries`, by their share of all entries.
-    ///
-    /// The result is negative for a keyspace that gains entries: the children of a collection get
-    /// entries of their own when the collection is removed.
-    private static func share(_ entries: Int, of keyspace: KeyspaceStatistics) -> Int {
-        guard entries > 0, keyspace.entries > 0 else { return entries / entriesOfPage }
-        return Int(Double(entries) / Double(keyspace.entries) * Double(keyspace.pages))
-    }
-}
-
-/// The leaf pages of one keyspace as deletes would leave them.
-///
-/// LMDB frees a leaf late. A leaf that is less than a quarter full gets an entry from its
-/// neighbour; only if the neighbour is less than a quarter full, too, are both merged
-/// (`mdb_rebalance`). An estimate by the share of bytes alone was 30 % too low where the order of
-/// names is not that of accesses; following the leaves, the estimate is within some per cent.
-///
-///     entries   0 1 2 3 4 | 5 6 7 8 | 9 10 11      in key order, so a leaf is a range of entries
-struct LeafForecast {
-    private struct Leaf {
-        var entries: Range<Int>
-        var bytes = 0
-        var count = 0
-        var left: Int?
-        var right: Int?
-        /// The leaf that this one was merged into.
-        var successor: Int?
-    }
-
-    private var leaves: [Leaf] = []
-    /// The bytes of each entry in its leaf; 0 when the entry is deleted.
-    private var sizes: [Int] = []
-    private var leafOf: [Int] = []
-    private var entriesOf: [Handle: Range<Int>] = [:]
-    private var overflows: [Int: Int] = [:]
-    private let room: Int
-    private let branches: Int
-    private let allPages: Int
-    private var freedLeaves = 0
-    private var freedOverflows = 0
-
-    /// LMDB merges leaves that are less full than one part of this many.
-    private static let leastShare = 4
-    /// The bytes of a page, and of each entry in it, besides keys and values.
-    private static let pageOverhead = 16
-    private static let entryOverhead = 10
-
-    /// Reads the leaves of a keyspace.
-    ///
-    /// - Parameter handle: Returns the record to which an entry, a key and a value, belongs.
-    /// - Complexity: A look-up for each entry.
-    init(
-        _ snapshot: Snapshot, _ keyspace: Keyspace, pageSize: Int,
-        handle: (RawSpan, RawSpan) throws -> Handle?
-    ) throws {
-        let statistics = try snapshot.statistics(of: keyspace)
-        room = pageSize - Self.pageOverhead
-        branches = statistics.branchPages
-        allPages = statistics.pages
-        let pages = try LeafPages(snapshot, keyspace)
-        try snapshot.forEach(in: keyspace) { key, value in
-            try pages.note(key)
-            let handle = try handle(key, value)
-            add(handle, keyBytes: key.byteCount, valueBytes: value.byteCount, leaf: pages.count - 1)
+    init(_ inspection: Inspection, pageSize: Int) throws {
+        let (snapshot, keyspaces) = (inspection.snapshot, inspection.keyspaces)
+        // The rules of `IndexGroups` and `ContainerWriter`.
+        index = SharedPages(limit: pageSize - 16, mergedFill: 90)
+        // A frame keeps its head and its check as long as it has a record: a tenth of its bytes.
+        nodes = SharedPages(limit: pageSize - 16, mergedFill: 95, fixedShare: 10)
+        // Pages and groups are partly empty. A state takes about 4 bytes, and an entry of `recency`
+        // 28.
+        var states = 0
+        try snapshot.forEachState(keyspaces) { _, _ in states += 1 }
+        state = EntryPages(
+            pages: try snapshot.statistics(of: keyspaces.state).pages, entries: states,
+            entriesOfPage: 400)
+        let listed = try snapshot.statistics(of: keyspaces.recency)
+        recency = EntryPages(pages: listed.pages, entries: listed.entries, entriesOfPage: 100)
+        try snapshot.forEachIndexGroup(keyspaces) { index.append(bytes: $0, of: $1) }
+        try addContainers(inspection)
+        try snapshot.forEachKey(in: keyspaces.long, from: [UInt8]()) { key in
+            if let key = ChunkKey(key) { long[Handle(key.number), default: 0] += 1 }
             return true
         }
     }
 
-    private mutating func add(_ handle: Handle?, keyBytes: Int, valueBytes: Int, leaf: Int) {
-        let entry = sizes.count
-        if leaf == leaves.count {
-            if leaf > 0 { leaves[leaf - 1].right = leaf }
-            leaves.append(Leaf(entries: entry..<entry, left: leaf > 0 ? leaf - 1 : nil))
+    private mutating func addContainers(_ inspection: Inspection) throws {
+        var containers: [(key: UInt64, bytes: Int)] = []
+        try inspection.snapshot.forEach(in: inspection.keyspaces.nodes) { key, value in
+            if let key = try? Handle(stored: key) {
+                containers.append((key.rawValue, value.byteCount))
+            }
+            return true
         }
-        var size = (keyBytes + valueBytes + Self.entryOverhead + 1) / 2 * 2
-        if size > room / 2 {
-            // The value has overflow pages of its own, and the leaf their number.
-            overflows[entry] = (valueBytes + Self.pageOverhead + room) / (room + Self.pageOverhead)
-            size = keyBytes + 8 + Self.entryOverhead
+        var position = 0
+        var handles: [Handle] = []
+        try inspection.stored.forEach { found in
+            guard case .block(let block) = found else { return true }
+            while position + 1 < containers.count,
+                containers[position + 1].key <= block.first.rawValue
+            {
+                nodes.append(bytes: containers[position].bytes, of: handles)
+                handles.removeAll()
+                position += 1
+            }
+            handles += block.handles
+            return true
         }
-        sizes.append(size)
-        leafOf.append(leaf)
-        leaves[leaf].entries = leaves[leaf].entries.lowerBound..<entry + 1
-        leaves[leaf].bytes += size
-        leaves[leaf].count += 1
-        guard let handle else { return }
-        entriesOf[handle] = (entriesOf[handle]?.lowerBound ?? entry)..<entry + 1
+        if !handles.isEmpty { nodes.append(bytes: containers[position].bytes, of: handles) }
     }
 
-    /// The pages freed so far, with the branches above them by their share.
-    var freedPages: Int {
-        let share = leaves.isEmpty ? 0 : Double(freedLeaves) / Double(leaves.count)
-        return min(allPages, freedLeaves + freedOverflows + Int(share * Double(branches)))
-    }
-
-    /// Deletes the entries of a record.
+    /// Deletes the bytes and the name of a record.
     mutating func remove(_ handle: Handle) {
-        for entry in entriesOf.removeValue(forKey: handle) ?? 0..<0 where sizes[entry] > 0 {
-            freedOverflows += overflows.removeValue(forKey: entry) ?? 0
-            let leaf = current(leafOf[entry])
-            leaves[leaf].bytes -= sizes[entry]
-            leaves[leaf].count -= 1
-            sizes[entry] = 0
-            rebalance(leaf)
+        index.remove(handle)
+        nodes.remove(handle)
+        freedLongPages += long.removeValue(forKey: handle) ?? 0
+    }
+
+    /// Changes the state of a record.
+    mutating func change(_ before: StateEntry, to after: StateEntry) {
+        state.lost += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
+        recency.lost += (before.isInRecency ? 1 : 0) - (after.isInRecency ? 1 : 0)
+    }
+
+    /// The pages freed so far.
+    var count: Int {
+        nodes.freedCount + index.freedCount + freedLongPages + state.freedCount
+            + recency.freedCount
+    }
+}
+
+/// The pages of small entries, which are freed by the share of the entries that go.
+private struct EntryPages {
+    let pages: Int
+    let entries: Int
+    /// The entries that a page gets.
+    let entriesOfPage: Int
+    /// The number of entries that the keyspace loses, less the number that it gains.
+    var lost = 0
+
+    /// The pages freed so far: fewer than 0 if the keyspace gains entries. The children of a
+    /// collection get entries of their own when the collection is removed.
+    var freedCount: Int {
+        guard lost > 0, entries > 0 else { return lost / entriesOfPage }
+        return Int(Double(lost) / Double(entries) * Double(pages))
+    }
+}
+
+/// Pages that each hold something of several records, as deletes would leave them: a page that is
+/// less than half full takes in a neighbour if both fit in a part of a page.
+///
+/// The groups of the index and the containers are such pages. An estimate by the share of bytes
+/// alone is a fifth too high where the order of eviction is not that of the pages.
+struct SharedPages {
+    private struct Page {
+        var bytes: Int
+        var count: Int
+        var left: Int?
+        var right: Int?
+        /// The page that this one was merged into.
+        var successor: Int?
+    }
+
+    private var pages: [Page] = []
+    private var pageOf: [Handle: Int] = [:]
+    private let limit: Int
+    /// The most bytes of two pages that are merged.
+    private let mergedLimit: Int
+    /// The share of a page that stays when entries go, in hundredths.
+    private let fixedShare: Int
+    /// The pages freed so far.
+    private(set) var freedCount = 0
+
+    /// - Parameters:
+    ///   - limit: The most bytes of a page.
+    ///   - mergedFill: How full a merged page may be, in hundredths.
+    ///   - fixedShare: The share of a page that stays as long as it has an entry, in hundredths.
+    init(limit: Int, mergedFill: Int, fixedShare: Int = 0) {
+        self.limit = limit
+        self.fixedShare = fixedShare
+        mergedLimit = limit * mergedFill / 100
+    }
+
+    /// Adds a page behind all others.
+    mutating func append(bytes: Int, of handles: [Handle]) {
+        let number = pages.count
+        if number > 0 { pages[number - 1].right = number }
+        pages.append(
+            Page(bytes: bytes, count: handles.count, left: number > 0 ? number - 1 : nil))
+        for handle in handles { pageOf[handle] = number }
+    }
+
+    /// Deletes what a page holds of a record.
+    mutating func remove(_ handle: Handle) {
+        guard var number = pageOf.removeValue(forKey: handle) else { return }
+        while let successor = pages[number].successor { number = successor }
+        let page = pages[number]
+        guard page.count > 0 else { return }
+        pages[number].bytes -= page.bytes * (100 - fixedShare) / 100 / page.count
+        pages[number].count -= 1
+        if pages[number].count == 0 {
+            freedCount += 1
+            unlink(number)
+        } else if pages[number].bytes < limit / 2 {
+            merge(number)
         }
     }
 
-    /// Returns the leaf into which the entries of `leaf` have been merged; `leaf` itself if none.
-    private func current(_ leaf: Int) -> Int {
-        var leaf = leaf
-        while let successor = leaves[leaf].successor { leaf = successor }
-        return leaf
-    }
-
-    private func isLow(_ leaf: Int) -> Bool { leaves[leaf].bytes * Self.leastShare < room }
-
-    private mutating func rebalance(_ leaf: Int) {
-        guard isLow(leaf) else { return }
-        guard let neighbour = leaves[leaf].left ?? leaves[leaf].right else {
-            if leaves[leaf].count == 0, freedLeaves < leaves.count { freedLeaves += 1 }
-            return
-        }
-        if isLow(neighbour) || leaves[neighbour].count < 2 {
-            merge(max(leaf, neighbour), into: min(leaf, neighbour))
-        } else {
-            moveNearest(of: neighbour, to: leaf)
-        }
-    }
-
-    private mutating func merge(_ leaf: Int, into left: Int) {
-        leaves[left].bytes += leaves[leaf].bytes
-        leaves[left].count += leaves[leaf].count
-        leaves[left].entries = leaves[left].entries.lowerBound..<leaves[leaf].entries.upperBound
-        leaves[left].right = leaves[leaf].right
-        if let right = leaves[leaf].right { leaves[right].left = left }
-        leaves[leaf].successor = left
-        freedLeaves += 1
-    }
-
-    /// Moves the entry of a neighbour that is nearest in the order of keys.
-    private mutating func moveNearest(of source: Int, to target: Int) {
-        let entries = leaves[source].entries
-        let isLeft = source < target
+    private mutating func merge(_ number: Int) {
+        let room = mergedLimit - pages[number].bytes
+        let neighbours = [pages[number].right, pages[number].left]
         guard
-            let entry =
-                isLeft
-                ? entries.last(where: { sizes[$0] > 0 }) : entries.first(where: { sizes[$0] > 0 })
+            let neighbour = neighbours.compactMap(\.self).first(where: { pages[$0].bytes <= room })
         else { return }
-        leaves[source].entries =
-            isLeft ? entries.lowerBound..<entry : entry + 1..<entries.upperBound
-        let moved = leaves[target].entries
-        leaves[target].entries =
-            isLeft ? entry..<moved.upperBound : moved.lowerBound..<entry + 1
-        leaves[source].bytes -= sizes[entry]
-        leaves[source].count -= 1
-        leaves[target].bytes += sizes[entry]
-        leaves[target].count += 1
-        leafOf[entry] = target
+        pages[neighbour].bytes += pages[number].bytes
+        pages[neighbour].count += pages[number].count
+        pages[number].successor = neighbour
+        freedCount += 1
+        unlink(number)
+    }
+
+    private mutating func unlink(_ number: Int) {
+        let (left, right) = (pages[number].left, pages[number].right)
+        if let left { pages[left].right = right }
+        if let right { pages[right].left = left }
     }
 }

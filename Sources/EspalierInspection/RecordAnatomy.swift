@@ -1,28 +1,38 @@
+import EspalierLMDB
 package import EspalierRecords
+import EspalierStore
 
-/// The stored bytes of one record, divided into their parts as far as damage allows.
+/// Where one record is stored, and its bytes, divided into their parts as far as damage allows.
 ///
-///     chunks        the values under the record's handle: one, or the chunks of a long record
-///     joined        the slices of the chunks, one after the other
-///     parts         the ranges of version, flags, shape, ... in `joined`; the bytes behind damage
-///                   are one part, `rest`
-///     decompressed  the payload before compression
+///     container   the value of `nodes` that holds the record's frame; none for a long record
+///     chunks      the values of `long` that hold the frame of a long record
+///     frame       dictionary, content, and check of the block
+///     record      the record in the decompressed block, by part: flags, shape, children, payload
 ///
-/// Any bytes have an anatomy. `problem` describes the first damage.
+/// Any bytes have an anatomy. `problem` describes the first damage. Where a frame can't be read,
+/// the record has no bytes.
 package struct RecordAnatomy: Sendable {
-    /// A stored value.
+    /// The container of a record.
+    package struct Place: Sendable {
+        /// The key of the container.
+        package let key: Handle
+        package let byteCount: Int
+        /// The number of its frames, and which of them has the record; nil if it is damaged.
+        package fileprivate(set) var frameCount: Int?
+        package fileprivate(set) var frameIndex: Int?
+    }
+
+    /// A stored chunk.
     package struct Chunk: Sendable {
         package let number: UInt32
         package let bytes: [UInt8]
-        /// The range of its slice of the record.
+        /// The range of its slice of the frame.
         package let slice: Range<Int>
-        /// Whether the chunk's check matches; nil for a record of one value, which has only the
-        /// check of the record.
-        package let isIntact: Bool?
+        package let isIntact: Bool
     }
 
     package enum PartName: String, Sendable, CaseIterable {
-        case version, flags, extensions, shape, dictionary, children, payload, check
+        case flags, extensions, shape, children, payload
         /// The bytes behind the damage.
         case rest
     }
@@ -33,34 +43,35 @@ package struct RecordAnatomy: Sendable {
     }
 
     package let handle: Handle
+    package private(set) var place: Place?
     package private(set) var chunks: [Chunk] = []
-    /// The number of chunks that the first one states; nil for a record of one value.
+    /// The number of chunks that the first one states; nil for a record in a container.
     package private(set) var namedChunks: Int?
-    package private(set) var joined: [UInt8] = []
+    /// The frame as stored; empty if there is none.
+    package private(set) var frame: [UInt8] = []
+    /// The first handle of the frame.
+    package private(set) var first: Handle?
+    /// The number of the records in the block; nil if it can't be read.
+    package private(set) var blockCount: Int?
+    package private(set) var dictionaryNumber: UInt64?
+    /// The bytes of the record; empty if its block can't be read.
+    package private(set) var bytes: [UInt8] = []
     package private(set) var parts: [Part] = []
-    package private(set) var version: UInt8?
     package private(set) var flags: UInt8?
     package private(set) var shapeNumber: UInt64?
-    package private(set) var dictionaryNumber: UInt64?
     package private(set) var children: [Handle]?
     /// The record's shape, if it could be read.
     package private(set) var shape: Shape?
-    /// The payload before compression; nil if it is stored uncompressed or can't be decompressed.
-    package private(set) var decompressed: [UInt8]?
     /// A description of the first damage; nil for an intact record.
     package fileprivate(set) var problem: String?
 
-    package var isChunked: Bool { namedChunks != nil }
+    package var isLong: Bool { namedChunks != nil }
 
-    /// The stored bytes, all chunks together.
-    package var storedByteCount: Int { chunks.reduce(0) { $0 + $1.bytes.count } }
+    /// The bytes that the record takes: its share of the frame, or its chunks.
+    package private(set) var storedByteCount = 0
 
-    /// The bytes of the record before it was compressed and cut into chunks; nil if unknown.
-    package var rawByteCount: Int? {
-        guard let payload = part(.payload), let dictionaryNumber else { return nil }
-        guard dictionaryNumber != 0 else { return joined.count }
-        return decompressed.map { joined.count - payload.count + $0.count }
-    }
+    /// The bytes of the record before compression; nil if unknown.
+    package var rawByteCount: Int? { bytes.isEmpty ? nil : bytes.count }
 
     package func part(_ name: PartName) -> Range<Int>? { parts.first { $0.name == name }?.range }
 
@@ -79,30 +90,32 @@ package struct RecordAnatomy: Sendable {
         ]
         if flags & RecordLayout.Flag.extensions != 0 { names.append("extensions") }
         if flags & RecordLayout.Flag.ownShape != 0 { names.append("own shape") }
-        for bit in [5, 6] where flags & 1 << UInt8(bit) != 0 { names.append("unknown bit \(bit)") }
-        if isChunked || flags & RecordLayout.Flag.chunked != 0 { names.append("chunked") }
+        for bit in 5...7 where flags & 1 << UInt8(bit) != 0 { names.append("unknown bit \(bit)") }
         return names
     }
 }
 
-// MARK: - Dividing the bytes
-
-// Each step stores what it found. The first one that fails makes the remaining bytes one part.
+// Each step stores what it found. The first one that fails ends the division.
 extension RecordAnatomy {
-    /// Divides the bytes of a record.
-    ///
-    /// - Parameters:
-    ///   - values: The values under the handle, with the numbers of their chunks.
-    ///   - inspection: The inspection that finds shapes and dictionaries.
-    fileprivate init(
-        of handle: Handle, values: [(number: UInt32, bytes: [UInt8])], in inspection: Inspection
-    ) {
+    fileprivate init?(of handle: Handle, in inspection: Inspection) throws {
         self.handle = handle
-        join(values)
-        readHeader()
-        // Decodes the whole record as a read does, which finds damage that the division does not.
+        let chunks = try inspection.snapshot.longChunks(inspection.keyspaces, handle)
+        if chunks.isEmpty {
+            guard try findFrame(inspection) else { return nil }
+        } else {
+            join(chunks)
+            first = handle
+        }
+        storedByteCount = try inspection.storedByteCount(of: handle) ?? 0
+        guard let first, !frame.isEmpty else { return }
+        dictionaryNumber = try? ByteReader.reading(frame) { try $0.varint() }
         do {
-            try readPayload(inspection)
+            let block = try inspection.stored.decode(frame, first: first)
+            guard let index = block.index(of: handle) else { return nil }
+            blockCount = block.count
+            read(block.bytes(at: index))
+            _ = try block.record(at: index)
+            shape = try inspection.stored.record(handle)?.shape
         } catch {
             report(error)
         }
@@ -112,21 +125,44 @@ extension RecordAnatomy {
         problem = problem ?? (error as? FormatError).map(ReadFailure.detail) ?? "\(error)"
     }
 
+    // MARK: Containers
+
+    /// Finds the frame in which the record stands if it is there. Returns false if there is none.
+    private mutating func findFrame(_ inspection: Inspection) throws -> Bool {
+        let found = try inspection.snapshot.withCursor(inspection.keyspaces.nodes) { cursor in
+            guard try cursor.seek(atOrBefore: handle.rawValue) else {
+                return nil as (key: Handle, value: [UInt8])?
+            }
+            return try cursor.withEntry { key, value in
+                (
+                    try Handle(stored: key),
+                    try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
+                )
+            }
+        }
+        guard let found else { return false }
+        place = Place(key: found.key, byteCount: found.value.count)
+        do {
+            let frames = try inspection.stored.frames(of: found.value, key: found.key)
+            place?.frameCount = frames.count
+            guard let index = frames.lastIndex(where: { $0.first <= handle }) else { return false }
+            place?.frameIndex = index
+            first = frames[index].first
+            frame = Array(found.value[frames[index].range])
+        } catch {
+            report(error)
+        }
+        return true
+    }
+
     // MARK: Chunks
 
     private mutating func join(_ values: [(number: UInt32, bytes: [UInt8])]) {
-        if let first = values.first?.bytes {
-            // A single bit marks a record of several chunks, and damage may have set it.
-            let count = try? ByteReader.reading(first) { try Chunks.count(&$0) }
-            namedChunks = count ?? (values.count > 1 ? values.count : nil)
+        let named = values.first.flatMap { first in
+            first.number == 0 ? try? first.bytes.withRawSpan(Chunks.count) : nil
         }
+        namedChunks = named ?? values.count
         for (number, bytes) in values {
-            guard isChunked else {
-                chunks.append(
-                    Chunk(number: number, bytes: bytes, slice: 0..<bytes.count, isIntact: nil))
-                joined = bytes
-                continue
-            }
             let isIntact = Self.isIntact(bytes, number: number, handle: handle)
             if !isIntact {
                 problem = problem ?? "chunk \(number) is damaged: the check does not match"
@@ -135,11 +171,12 @@ extension RecordAnatomy {
             let start = min(number == 0 ? Self.sliceStart(of: bytes) : 0, end)
             chunks.append(
                 Chunk(number: number, bytes: bytes, slice: start..<end, isIntact: isIntact))
-            joined += bytes[start..<end]
+            frame += bytes[start..<end]
         }
-        guard let namedChunks else { return }
         let found = Set(chunks.map { Int($0.number) })
-        if let missing = (0..<namedChunks).prefix(1 << 16).first(where: { !found.contains($0) }) {
+        if let namedChunks,
+            let missing = (0..<namedChunks).prefix(1 << 16).first(where: { !found.contains($0) })
+        {
             problem = problem ?? "chunk \(missing) of \(namedChunks) is missing"
         }
     }
@@ -154,52 +191,44 @@ extension RecordAnatomy {
 
     private static func sliceStart(of first: [UInt8]) -> Int {
         ByteReader.reading(first) { reader in
-            guard (try? reader.skip(2)) != nil, (try? reader.varint()) != nil else { return 0 }
+            guard (try? reader.skip(1)) != nil, (try? reader.varint()) != nil else { return 0 }
             return reader.position
         }
     }
 
     // MARK: The record
 
-    private mutating func readHeader() {
-        let bytes = joined
-        ByteReader.reading(bytes) { reader in
-            do {
-                try readHeader(&reader)
-            } catch {
-                report(error)
-                let start = parts.last?.range.upperBound ?? 0
-                if start < reader.end { parts.append(Part(name: .rest, range: start..<reader.end)) }
-            }
+    /// Divides the bytes of the record, which were verified with their block.
+    private mutating func read(_ record: ByteReader) {
+        var reader = record
+        bytes = (try? reader.bytes(count: reader.end)) ?? []
+        reader.position = 0
+        do {
+            try readHeader(&reader)
+        } catch {
+            report(error)
+            let start = parts.last?.range.upperBound ?? 0
+            if start < reader.end { parts.append(Part(name: .rest, range: start..<reader.end)) }
         }
     }
 
     private mutating func readHeader(_ reader: inout ByteReader) throws {
-        version = try part(.version, &reader) { try $0.byte() }
-        guard version == RecordLayout.version else {
-            throw FormatError.unknownVersion(version ?? 0)
-        }
         let flags = try part(.flags, &reader) { try $0.byte() }
         self.flags = flags
-        guard flags & RecordLayout.Flag.chunked == 0 else {
-            throw FormatError.malformed("a chunk in place of a record")
-        }
         if flags & RecordLayout.Flag.extensions != 0 {
             try part(.extensions, &reader) { try $0.skip(try $0.count()) }
         }
         shapeNumber = try part(.shape, &reader) { try $0.varint() }
-        dictionaryNumber = try part(.dictionary, &reader) { try $0.varint() }
-        let handle = handle
-        children = try part(.children, &reader) { reader in
-            try (0..<reader.count()).map { _ in
-                Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint()))
-            }
-        }
-        let end = reader.end - RecordLayout.checkSize
-        guard reader.position <= end else { throw FormatError.truncated }
-        parts.append(Part(name: .payload, range: reader.position..<end))
-        parts.append(Part(name: .check, range: end..<reader.end))
-        guard nameSpace != nil else { throw FormatError.malformed("an unknown name space") }
+        if shapeNumber == 0, !hasOwnShape { shape = Shape.none }
+        var again = reader
+        again.position = 0
+        let layout = try RecordLayout(reading: &again)
+        let start = reader.position
+        var children: [Handle] = []
+        try layout.readChildren(&again, of: handle, into: &children)
+        self.children = children
+        parts.append(Part(name: .children, range: start..<again.position))
+        parts.append(Part(name: .payload, range: again.position..<again.end))
     }
 
     private mutating func part<R>(
@@ -210,39 +239,15 @@ extension RecordAnatomy {
         parts.append(Part(name: name, range: start..<reader.position))
         return result
     }
-
-    private mutating func readPayload(_ inspection: Inspection) throws {
-        if !hasOwnShape, let shapeNumber {
-            shape = shapeNumber == 0 ? Shape.none : try? inspection.shape(shapeNumber)
-        }
-        guard part(.payload) != nil else { return }
-        try inspection.decompress(joined) { stored, decompressed in
-            if dictionaryNumber != 0 { try keepPayload(of: decompressed.reader) }
-            shape = try Record(
-                reading: decompressed, storedAs: stored.end, handle: handle
-            ) { try inspection.shape($0) }.shape
-        }
-    }
-
-    private mutating func keepPayload(of decompressed: ByteReader) throws {
-        var reader = decompressed
-        let layout = try RecordLayout(reading: &reader)
-        for _ in 0..<layout.childCount { _ = try reader.varint() }
-        var payload = try layout.payload(reader)
-        self.decompressed = try payload.bytes(count: payload.remaining)
-    }
 }
 
 extension Inspection {
-    /// Returns the anatomy of the bytes under a handle; nil if there are none.
+    /// Returns the anatomy of the record under a handle; nil if there is none.
     package func anatomy(of handle: Handle) throws -> RecordAnatomy? {
-        let values = try values(of: handle)
-        guard values.first?.number == 0 else { return nil }
-        var anatomy = RecordAnatomy(of: handle, values: values, in: self)
-        // A damaged dictionary makes the checks of all its records fail.
+        guard var anatomy = try RecordAnatomy(of: handle, in: self) else { return nil }
+        // A damaged dictionary makes the checks of all its frames fail.
         if anatomy.problem != nil, let number = anatomy.dictionaryNumber,
-            number > RecordLayout.noDictionary,
-            let problem = try dictionary(number).problem
+            number > FrameDecoder.noDictionary, let problem = try dictionary(number).problem
         {
             anatomy.problem = "dictionary \(number): \(problem)"
         }

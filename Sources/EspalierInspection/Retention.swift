@@ -29,15 +29,17 @@ extension Inspection {
         get throws {
             var pins: [IndexEntry] = []
             try snapshot.forEach(in: keyspaces.pins) { key, value in
-                let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                let bytes = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                let handle =
+                    value.byteCount == 8 ? (try? Handle(stored: value)) ?? Handle(0) : Handle(0)
+                let key = IndexEntryKey(bytes: bytes, isWhole: true, handle: handle)
                 guard !keyspaces.hidesNames else {
-                    let handle = (try? Handle(stored: value)) ?? Handle(0)
-                    pins.append(try namedEntry(key, handle) ?? Self.namelessEntry(handle))
+                    pins.append(try namedEntry(key) ?? Self.namelessEntry(handle))
                     return true
                 }
-                let byte = key.dropFirst(key.first == IndexKey.longMark ? 1 : 0).first
+                let byte = bytes.dropFirst(bytes.first == IndexKey.longMark ? 1 : 0).first
                 guard let nameSpace = byte.flatMap(NameSpace.init(rawValue:)) else { return true }
-                pins.append(try entry(key: key, nameSpace, value))
+                pins.append(try entry(key, nameSpace))
                 return true
             }
             return pins

@@ -30,14 +30,22 @@ package struct IndexEntry: Sendable, Hashable {
     package let nameSpace: NameSpace
     /// The identifier; only its beginning unless `isWhole`.
     package let identifier: String
+    /// The identifier as reports show it: a beginning ends with an ellipsis.
+    package var shownIdentifier: String { isWhole ? identifier : identifier + "…" }
     /// The handle; 0, which no record has, where the entry is damaged.
     package let handle: Handle
-    /// Whether `identifier` is complete. An identifier that is too long for a key of the index is
-    /// complete only if the record, which holds all of it, can be read.
+    /// Whether `identifier` is complete. The index holds only the beginnings of most identifiers,
+    /// and hashes of long ones; they are complete only if the record, which holds all of them, can
+    /// be read.
     package let isWhole: Bool
-    /// The key of the index if the key does not contain the whole identifier. The same identifier
-    /// has the same key whether its record can be read or not.
+    /// Whether not even a beginning is known, so that `identifier` is made up.
+    package var isNameless = false
+    /// The key of the index for an identifier that is too long for one; only its beginning unless
+    /// `isWhole`.
     package var longKey: [UInt8]?
+
+    /// The key of the index, or its beginning.
+    package var key: [UInt8] { longKey ?? IndexKey.bytes(nameSpace, identifier) }
 
     package static func == (a: IndexEntry, b: IndexEntry) -> Bool {
         a.handle == b.handle && a.nameSpace == b.nameSpace && a.isWhole == b.isWhole

@@ -36,10 +36,15 @@ struct CursorTests {
                     try cursor.seek(atOrAfter: UInt64(21)) ? number(cursor) : nil,
                     try cursor.seek(atOrAfter: [UInt8]()) ? number(cursor) : nil,
                     try cursor.seek(atOrAfter: UInt64(5_001)) ? number(cursor) : nil,
+                    try cursor.seek(atOrBefore: UInt64(20)) ? number(cursor) : nil,
+                    try cursor.seek(atOrBefore: UInt64(29)) ? number(cursor) : nil,
+                    try cursor.seek(atOrBefore: UInt64(5_001)) ? number(cursor) : nil,
+                    try cursor.seek(atOrBefore: UInt64(9)) ? number(cursor) : nil,
                 ]
             }
         }
-        #expect(visited == [10, 20, 10, nil, 5_000, nil, 10, 20, 30, 10, nil])
+        #expect(
+            visited == [10, 20, 10, nil, 5_000, nil, 10, 20, 30, 10, nil, 20, 20, 5_000, nil])
         let edges = try environment.read { transaction in
             (
                 empty: try transaction.withCursor(environment.index) { try $0.next() },

@@ -21,7 +21,7 @@ package final class DictionaryRecordSource: RecordSource {
         if tombstones.contains(handle) { return .tombstone }
         if lost.contains(handle) { return .lost }
         guard let record = records[handle] else { return .nothing }
-        let buffer = RecordBuffer(record)
+        let buffer = try Self.open(record, handle) { shapes[$0] }
         return .found(buffer.reader, owner: buffer)
     }
 
@@ -78,19 +78,56 @@ extension DictionaryRecordSource {
 
     private func put(_ merge: RecordMerge, identifier: String, handle: Handle) {
         lost.remove(handle)
-        records[handle] = RecordLayout.build(
-            handle: handle, nameSpace: .node, shape: .number(number(of: merge.shape), merge.shape),
-            children: merge.children,
-            payload: Record.payload(identifier: identifier, values: merge.values))
+        let shape = RecordLayout.ShapeReference.number(number(of: merge.shape), merge.shape)
+        let record = RecordLayout.build(
+            handle: handle, nameSpace: .node, shape: shape, children: merge.children,
+            identifier: identifier, values: Array(merge.values))
+        records[handle] = Self.seal(record, handle, shape)
+    }
+
+    /// Returns a record as a block of its own, followed by its check.
+    package static func seal(
+        _ record: [UInt8], _ handle: Handle, _ shape: RecordLayout.ShapeReference
+    ) -> [UInt8] {
+        let buffer = RecordBuffer(record)
+        var writer = ByteWriter()
+        let sealed = BlockRecord(handle: handle, bytes: buffer.reader, shape: BlockShape(shape))
+        withExtendedLifetime(buffer) { RecordBlock.write([sealed], to: &writer) }
+        writer.append(integer: writer.check(seed: RecordLayout.seed(handle: handle)))
+        return writer.bytes
+    }
+
+    /// Returns the bytes of the record in a sealed block, which it verifies.
+    package static func open(
+        _ sealed: [UInt8], _ handle: Handle, shapes: (UInt64) throws -> Shape?
+    ) throws -> RecordBuffer {
+        guard sealed.count > RecordLayout.checkSize else { throw FormatError.truncated }
+        let check = try ByteReader.reading(Array(sealed.suffix(RecordLayout.checkSize))) {
+            try $0.integer(UInt64.self)
+        }
+        let block = try RecordBlock(
+            RecordBuffer(Array(sealed.dropLast(RecordLayout.checkSize))), first: handle,
+            check: check, shapes: shapes)
+        guard block.count == 1 else { throw FormatError.malformed("several records") }
+        let record = try block.record(at: 0)
+        return withExtendedLifetime(block) { RecordBuffer(record, 0..<record.end) }
+    }
+
+    /// Parses the record in a sealed block.
+    package static func parse(
+        _ sealed: [UInt8], _ handle: Handle, shapes: (UInt64) throws -> Shape?
+    ) throws -> Record {
+        let buffer = try open(sealed, handle, shapes: shapes)
+        return try withExtendedLifetime(buffer) {
+            try Record(reading: buffer.reader, handle: handle, shapes: shapes)
+        }
     }
 
     /// Returns the parsed record of `handle`; nil when it is damaged, deleted or not there.
     package func parsedRecord(_ handle: Handle) throws -> Record? {
         guard !lost.contains(handle), !tombstones.contains(handle), let bytes = records[handle]
         else { return nil }
-        return try ByteReader.reading(bytes) { reader in
-            try Record(reading: &reader, handle: handle) { shapes[$0] }
-        }
+        return try Self.parse(bytes, handle) { shapes[$0] }
     }
 
     /// Deletes the record of `identifier`; references to it find a tombstone.

@@ -4,16 +4,16 @@ import EspalierInspection
 import EspalierRecords
 import EspalierStore
 
-/// `espalier compact`: compresses all stored records as new ones are compressed.
+/// `espalier compact`: packs all stored records anew.
 struct CompactCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Compresses all records again, with dictionaries trained on the cache.",
+        abstract: "Packs all records anew, with a dictionary trained on the cache.",
         discussion: """
-            Records get shorter, and are copied into a new file, which holds nothing of deleted \
-            records and is encrypted with the first key of --key-file. If both files do not fit in \
-            the budget, the old file stays, unless the key changes. Values stay the same, and no \
-            record counts as accessed. \
+            Records are packed into full pages and copied into a new file, which holds nothing of \
+            deleted records and is encrypted with the first key of --key-file. If both files do \
+            not fit in the budget, the old file stays, unless the key changes. Values stay the \
+            same, and no record counts as accessed. \
             The command helps after a first import; the cache compresses later records by itself.
 
             --compression none stores all records uncompressed, which makes reads faster and takes \
@@ -32,15 +32,10 @@ struct CompactCommand: CacheCommand {
     @MainActor
     func run(on cache: NormalizedCache) async throws {
         let before = try side(of: cache)
-        let numbers = try cache.inspect { try $0.dictionaryNumbers() }
         let start = ContinuousClock.now
         try await cache.compact().committed
         let time = ContinuousClock.now - start
-        let after = try cache.inspect { try $0.dictionaryNumbers() }
-        let changed = numbers.count { handle, number in after[handle].map { $0 != number } ?? false
-        }
-        let summary = CompactSummary(
-            before: before, after: try side(of: cache), changed: changed, time: time)
+        let summary = CompactSummary(before: before, after: try side(of: cache), time: time)
         try output.print(summary)
         Console.noteEvictions(summary.evicted)
     }
@@ -58,10 +53,10 @@ struct DictionariesCommand: ParsableCommand {
         commandName: "dictionaries",
         abstract: "Lists the dictionaries that records are compressed with.",
         discussion: """
-            Prints one row per dictionary: the types it was trained on, its own size, and the \
-            records stored with it: their number, their bytes before and after compression, and \
-            "ratio", the first divided by the second. New records use the current dictionaries. \
-            Then come the records compressed without a dictionary and those stored raw, as short \
+            Prints one row per dictionary: its own size, and the records stored with it: their \
+            number, their bytes before and after compression, and "ratio", the first divided by \
+            the second. New records use the current dictionary. Then come the records compressed \
+            without a dictionary and those stored raw, as short \
             ones are. The last row is the total, with the share of the budget that dictionaries \
             may take, one fiftieth. Reads the whole cache. Exits with 2 if a dictionary is \
             damaged.

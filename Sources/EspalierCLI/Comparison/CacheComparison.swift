@@ -23,15 +23,22 @@ struct CacheComparison {
         for nameSpace in [NameSpace.node, .key, .collection] {
             let entries = try left.entries(of: nameSpace)
             let others = try right.entries(of: nameSpace)
+            let pairs = DamagedPairs(entries, others)
             func difference(_ change: RecordDifference.Change, _ entry: IndexEntry)
                 -> RecordDifference
             {
                 RecordDifference(
-                    change: change, kind: .init(nameSpace), identifier: entry.identifier)
+                    change: pairs.doubtful.contains(entry) ? .damaged : change,
+                    kind: .init(nameSpace), identifier: entry.shownIdentifier)
             }
             var (i, j) = (0, 0)
             while i < entries.count || j < others.count {
-                if j == others.count || i < entries.count && entries[i].precedes(others[j]) {
+                if i < entries.count, let other = pairs.partners[entries[i]] {
+                    add(try Self.compare(entries[i], &left, other, &right))
+                    i += 1
+                } else if j < others.count, pairs.paired.contains(others[j]) {
+                    j += 1
+                } else if j == others.count || i < entries.count && entries[i].precedes(others[j]) {
                     add(difference(.removed, entries[i]))
                     i += 1
                 } else if i == entries.count || others[j].precedes(entries[i]) {
@@ -62,7 +69,7 @@ struct CacheComparison {
         else {
             return RecordDifference(
                 change: .damaged, kind: .init(a.nameSpace),
-                identifier: a.isWhole ? a.identifier : b.identifier)
+                identifier: (a.isWhole ? a : b).shownIdentifier)
         }
         let fields = line.differences(from: otherLine)
         guard !fields.isEmpty else { return nil }
@@ -80,6 +87,63 @@ struct CacheComparison {
         return try zip(a.children, b.children).allSatisfy {
             try left.reference(to: $0).hasSameTarget(as: right.reference(to: $1))
         }
+    }
+}
+
+/// The entries of damaged records, of whose names the index has only the beginnings, and the
+/// entries of the other cache that they are compared with.
+///
+/// A record is compared with the one whose name begins in the same way. If there are several, it is
+/// not known which of them it is: it counts as damaged, and the others as if it were not there.
+private struct DamagedPairs {
+    /// The entries of the second cache, by those of the first one.
+    private(set) var partners: [IndexEntry: IndexEntry] = [:]
+    /// The entries of the second cache that have a partner.
+    private(set) var paired: Set<IndexEntry> = []
+    /// The entries that may have several partners.
+    private(set) var doubtful: Set<IndexEntry> = []
+
+    init(_ entries: [IndexEntry], _ others: [IndexEntry]) {
+        for (entry, other) in findPartners(of: entries, in: others) {
+            partners[entry] = other
+            paired.insert(other)
+        }
+        let rest = others.filter { !paired.contains($0) }
+        let free = entries.filter { partners[$0] == nil }
+        for (other, entry) in findPartners(of: rest, in: free) {
+            partners[entry] = other
+            paired.insert(other)
+        }
+    }
+
+    /// Returns the partners of those of `entries` of which only the beginnings are known.
+    private mutating func findPartners(
+        of entries: [IndexEntry], in others: [IndexEntry]
+    ) -> [(IndexEntry, IndexEntry)] {
+        let damaged = entries.filter { !$0.isWhole }
+        guard !damaged.isEmpty else { return [] }
+        let candidates = others.filter { !$0.isNameless }.map { (key: $0.key, entry: $0) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        var pairs: [(IndexEntry, IndexEntry)] = []
+        for entry in damaged {
+            let beginning = entry.key
+            var (low, high) = (0, candidates.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if candidates[middle].key.lexicographicallyPrecedes(beginning) {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            let found = candidates[low...].prefix(2).filter { $0.key.starts(with: beginning) }
+            if entry.isNameless || found.count > 1 {
+                doubtful.insert(entry)
+            } else if let partner = found.first {
+                pairs.append((entry, partner.entry))
+            }
+        }
+        return pairs
     }
 }
 

@@ -360,7 +360,7 @@ extension Demonstration {
     /// The messages of all feeds, several budgets' worth, and of one feed. A feed is so small that
     /// each commit evicts everything that it has to: work that is left for idle times would depend
     /// on how much time there is.
-    private static let messages = (all: 12_000, each: 20)
+    private static let messages = (all: 24_000, each: 20)
     /// How many feeds are written between two reads of Feed:1.
     private static let readInterval = 4
 

@@ -146,7 +146,6 @@ struct RecordProfile {
         let ratio = Cell.ratio(raw: anatomy?.rawByteCount, stored: anatomy?.storedByteCount)
         return [
             ("nameSpace", "name space", .text(anatomy?.nameSpace.map { "\($0)" })),
-            ("version", "format version", .count(anatomy?.version)),
             ("flags", "flags", anatomy.map { .texts($0.flagNames) } ?? .nothing),
             ("shape", "shape", .text(anatomy?.shapeName)),
             ("types", "types", .texts(anatomy?.shape?.types ?? [])),

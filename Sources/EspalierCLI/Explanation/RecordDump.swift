@@ -5,8 +5,9 @@ import EspalierStore
 
 /// The stored bytes of a record by part, as `get --raw` prints them.
 ///
-/// Sixteen bytes per line, with their offset. A long record is stored in chunks: the dump begins
-/// with the head and the check of each chunk, and then shows their slices joined.
+/// Sixteen bytes per line, with their offset. The dump begins with the frame that holds the record,
+/// as stored: in a container together with other records, or in chunks. It then shows the bytes of
+/// the record alone, decompressed.
 struct RecordDump {
     let identifier: String
     let anatomy: RecordAnatomy
@@ -22,49 +23,60 @@ struct RecordDump {
     private static let shownChildren = 8
 
     private var sections: [Section] {
-        anatomy.chunks.flatMap(frame) + anatomy.parts.map(section) + decompressed
+        anatomy.chunks.flatMap(frame) + frame + anatomy.parts.map(section)
     }
 
     /// Returns the head and the check of a chunk.
     private func frame(of chunk: RecordAnatomy.Chunk) -> [Section] {
-        guard let isIntact = chunk.isIntact else { return [] }
         let head = chunk.bytes[..<chunk.slice.lowerBound]
         let check = chunk.bytes[chunk.slice.upperBound...]
         let meaning = chunk.number == 0 ? "of \(anatomy.namedChunks ?? 0)" : ""
         return [
             Section(name: "chunk \(chunk.number)", meaning: meaning, offset: 0, bytes: head),
             Section(
-                name: "chunk \(chunk.number) check", meaning: isIntact ? "" : "does not match",
-                offset: chunk.slice.upperBound, bytes: check),
+                name: "chunk \(chunk.number) check",
+                meaning: chunk.isIntact ? "" : "does not match", offset: chunk.slice.upperBound,
+                bytes: check),
         ]
+    }
+
+    /// The frame that holds the record, as stored.
+    private var frame: [Section] {
+        guard !anatomy.frame.isEmpty else { return [] }
+        return [
+            Section(name: "frame", meaning: frameMeaning, offset: 0, bytes: anatomy.frame[...])
+        ]
+    }
+
+    private var frameMeaning: String {
+        var parts: [String] = []
+        if let place = anatomy.place, let index = place.frameIndex, let count = place.frameCount {
+            parts.append("\(index + 1) of \(count) in container \(place.key)")
+        }
+        if let count = anatomy.blockCount { parts.append(counted(count, "record", "records")) }
+        switch anatomy.dictionaryNumber {
+        case nil: break
+        case 0?: parts.append("not compressed")
+        case FrameDecoder.noDictionary?: parts.append("zstd without a dictionary")
+        case let number?: parts.append("zstd with dictionary \(number)")
+        }
+        return parts.joined(separator: ", ")
     }
 
     private func section(of part: RecordAnatomy.Part) -> Section {
         Section(
             name: part.name.rawValue, meaning: meaning(of: part.name),
-            offset: part.range.lowerBound,
-            bytes: anatomy.joined[part.range])
-    }
-
-    private var decompressed: [Section] {
-        guard let bytes = anatomy.decompressed else { return [] }
-        return [
-            Section(
-                name: "decompressed", meaning: "\(bytes.count) bytes", offset: 0, bytes: bytes[...])
-        ]
+            offset: part.range.lowerBound, bytes: anatomy.bytes[part.range])
     }
 
     private func meaning(of name: RecordAnatomy.PartName) -> String {
         switch name {
-        case .version: return anatomy.version.map { "\($0)" } ?? ""
-        case .flags: return anatomy.flagNames.joined(separator: ", ")
-        case .shape: return anatomy.shapeName ?? ""
-        case .dictionary: return anatomy.dictionaryNumber.map(dictionaryName) ?? ""
-        case .children: return children
-        case .payload: return payloadMeaning
-        case .check: return anatomy.problem == nil ? "matches" : ""
-        case .rest: return "after damage"
-        case .extensions: return ""
+        case .flags: anatomy.flagNames.joined(separator: ", ")
+        case .shape: anatomy.shapeName ?? ""
+        case .children: children
+        case .payload: "\(anatomy.part(.payload)?.count ?? 0) bytes"
+        case .rest: "after damage"
+        case .extensions: ""
         }
     }
 
@@ -72,15 +84,6 @@ struct RecordDump {
         let children = anatomy.children ?? []
         let shown = children.prefix(Self.shownChildren).map(\.description).joined(separator: " ")
         return shown + (children.count > Self.shownChildren ? " … \(children.count)" : "")
-    }
-
-    private var payloadMeaning: String {
-        let count = "\(anatomy.part(.payload)?.count ?? 0) bytes"
-        switch anatomy.dictionaryNumber {
-        case nil, 0: return count
-        case RecordLayout.noDictionary: return count + ", zstd without a dictionary"
-        case .some(let number): return count + ", zstd with dictionary \(number)"
-        }
     }
 }
 
@@ -115,15 +118,16 @@ extension RecordDump: Printable {
             "handle": .number(Int(clamping: anatomy.handle.rawValue)),
             "problem": .string(anatomy.problem),
             "storedBytes": .number(anatomy.storedByteCount),
+            "container": anatomy.place.map { .number(Int(clamping: $0.key.rawValue)) } ?? .null,
             "chunks": .array(
-                anatomy.isChunked
-                    ? anatomy.chunks.map { chunk in
-                        [
-                            "number": .number(Int(chunk.number)),
-                            "isIntact": .bool(chunk.isIntact ?? true),
-                            "bytes": .string(Hexadecimal.digits(chunk.bytes)),
-                        ]
-                    } : []),
+                anatomy.chunks.map { chunk in
+                    [
+                        "number": .number(Int(chunk.number)), "isIntact": .bool(chunk.isIntact),
+                        "bytes": .string(Hexadecimal.digits(chunk.bytes)),
+                    ]
+                }),
+            "frame": .string(Hexadecimal.digits(anatomy.frame)),
+            "dictionary": .string(anatomy.dictionaryNumber.map(dictionaryName)),
             "parts": .array(
                 anatomy.parts.map(section).map { section in
                     [
@@ -132,7 +136,6 @@ extension RecordDump: Printable {
                         "bytes": .string(Hexadecimal.digits(section.bytes)),
                     ]
                 }),
-            "decompressed": .string(anatomy.decompressed.map { Hexadecimal.digits($0) }),
         ]
     }
 }

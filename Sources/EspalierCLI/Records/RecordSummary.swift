@@ -80,7 +80,7 @@ struct RecordSummaries {
 
     func summary(of entry: IndexEntry, _ stored: StoredRecord) throws -> RecordSummary {
         var summary = try summary(of: entry.handle, stored)
-        summary.identifier = entry.isWhole ? entry.identifier : entry.identifier + "…"
+        summary.identifier = entry.shownIdentifier
         summary.nameSpace = entry.nameSpace
         return summary
     }

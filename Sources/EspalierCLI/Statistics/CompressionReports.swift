@@ -12,8 +12,6 @@ struct CompactSummary: Printable {
 
     let before: Side
     let after: Side
-    /// The number of records whose dictionary changed, or that gained or lost one.
-    let changed: Int
     let time: Duration
 
     var evicted: Int { after.statistics.evictions.records - before.statistics.evictions.records }
@@ -25,7 +23,6 @@ struct CompactSummary: Printable {
                 "compacting",
                 [
                     ("records", "records", .count(after.statistics.records)),
-                    ("recordsChanged", "stored differently", .count(changed)),
                     ("recordsEvicted", "evicted to make room", .count(evicted)),
                     ("nanoseconds", "time", .nanoseconds(time)),
                 ]
@@ -38,6 +35,7 @@ struct CompactSummary: Printable {
         return [
             ("\(name).rawBytes", "not compressed", .size(raw)),
             ("\(name).recordBytes", "bytes of records", .size(stored)),
+            ("\(name).pages", "pages in use", .count(side.statistics.pagesUsed)),
             ("\(name).ratio", "ratio", .ratio(raw: raw, stored: stored)),
             ("\(name).dictionaries", "dictionaries", .count(side.dictionaries.dictionaries.count)),
             (
@@ -62,24 +60,19 @@ struct DictionaryReport: Printable {
             ],
             rows: census.dictionaries.map { dictionary in
                 Self.cells(
-                    "\(dictionary.number)", dictionary.purpose, dictionary.use,
+                    "\(dictionary.number)", "", dictionary.use,
                     bytes: dictionary.byteCount, isCurrent: dictionary.isCurrent,
                     problem: dictionary.problem)
             })
         report.append(Self.cells("none", "compressed without one", census.withoutDictionary))
         report.append(Self.cells("raw", "not compressed", census.raw))
-        if census.unidentified.records > 0 {
-            report.append(Self.cells("?", "damaged", census.unidentified))
-        }
         return report
     }
 
     /// The rows with the total and the size that dictionaries may have.
     var shown: Report {
         let uses =
-            census.dictionaries.map(\.use) + [
-                census.withoutDictionary, census.raw, census.unidentified,
-            ]
+            census.dictionaries.map(\.use) + [census.withoutDictionary, census.raw]
         let total = Self.cells(
             "all", "\(SizeArgument.formatted(census.allowance.bytes)) at most",
             uses.reduce(into: DictionaryCensus.Use()) { $0.add($1) }, bytes: census.byteCount)
@@ -112,8 +105,6 @@ struct DictionaryReport: Printable {
                 census.dictionaries.map { dictionary in
                     [
                         "number": .number(Int(clamping: dictionary.number)),
-                        "isForAllOthers": .bool(!dictionary.isForOneShape),
-                        "types": .strings(dictionary.types),
                         "bytes": .number(dictionary.byteCount),
                         "isCurrent": .bool(dictionary.isCurrent),
                         "problem": .string(dictionary.problem),
@@ -121,7 +112,7 @@ struct DictionaryReport: Printable {
                 }),
             "withoutDictionary": Self.json(census.withoutDictionary),
             "raw": Self.json(census.raw),
-            "damaged": Self.json(census.unidentified),
+            "damagedContainers": .number(census.damagedContainers),
             "bytes": .number(census.byteCount),
             "allowance": .number(census.allowance.bytes),
             "isListDamaged": .bool(census.isListDamaged),
@@ -138,19 +129,12 @@ struct DictionaryReport: Printable {
     }
 }
 
-extension DictionaryCensus.Dictionary {
-    fileprivate var purpose: String {
-        guard isForOneShape else { return "all others" }
-        return types.isEmpty ? "a shape that is gone" : types.joined(separator: ", ")
-    }
-}
-
-/// Returns the name of the dictionary of a record: its number, or the way the payload is stored
+/// Returns the name of the dictionary of a frame: its number, or the way the frame is stored
 /// without one.
 func dictionaryName(_ number: UInt64) -> String {
     switch number {
     case 0: "raw"
-    case RecordLayout.noDictionary: "none"
+    case FrameDecoder.noDictionary: "none"
     default: "\(number)"
     }
 }

@@ -8,8 +8,8 @@ import Synchronization
 /// A value is found by its entry and its tag. Two different sealed values have the same tag with a
 /// probability of 2^-128, so a content that was found is right, whatever other processes write.
 ///
-/// Holds at most 4,096 values of at most 1 KiB. The low bits of the number in the key choose the
-/// slot; a new value replaces the one in its slot.
+/// Holds at most 512 values, most of which are containers of records. The number in the key and the
+/// keyspace choose the slot. A new value replaces the one in its slot.
 final class OpenedValues: Sendable {
     /// What identifies a sealed value: its entry and its tag.
     struct Seal: Equatable {
@@ -36,8 +36,8 @@ final class OpenedValues: Sendable {
         }
     }
 
-    private static let count = 4_096
-    private static let longest = 1_024 + Sealer.overhead
+    private static let count = 512
+    private static let longest = 4_096 + Sealer.overhead
 
     // protected by itself
     /// Empty until the first insertion.
@@ -67,7 +67,8 @@ final class OpenedValues: Sendable {
     }
 
     private static func index(of seal: Seal) -> Int {
-        // Shapes and records have the same numbers.
-        (Int(truncatingIfNeeded: seal.number) &+ Int(seal.keyspace) &* 1_021) & (count - 1)
+        // The keys of containers and groups are far apart. Tables have the same numbers.
+        let mixed = (seal.number &+ UInt64(seal.keyspace) << 56) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed >> 32) & (count - 1)
     }
 }

@@ -87,6 +87,33 @@ public struct Cursor: ~Copyable {
         try key.withBytes { (bytes) throws(LMDBError) -> Bool in try seek(bytes: bytes) }
     }
 
+    /// Moves to the last entry whose key is equal to `key` or smaller.
+    ///
+    /// A value that holds many records stands under the smallest of their keys. This function finds
+    /// the value that holds a record, if there is one.
+    ///
+    /// - Parameter key: The key to search for.
+    /// - Returns: `false` if there is no such entry.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    /// - Complexity: O(log *n*) in the number of entries.
+    @inlinable
+    public mutating func seek<Key: KeyspaceKey & ~Copyable & ~Escapable>(
+        atOrBefore key: borrowing Key
+    ) throws(LMDBError) -> Bool {
+        try key.withBytes { (bytes) throws(LMDBError) -> Bool in try seek(bytesAtOrBefore: bytes) }
+    }
+
+    @usableFromInline
+    mutating func seek(bytesAtOrBefore bytes: RawSpan) throws(LMDBError) -> Bool {
+        guard try seek(bytes: bytes) else { return try move(.last) }
+        let isExact = withKey { key in
+            unsafe key.withUnsafeBytes { key in
+                unsafe bytes.withUnsafeBytes { unsafe key.elementsEqual($0) }
+            }
+        }
+        return isExact ? true : try move(.previous)
+    }
+
     @usableFromInline
     mutating func seek(bytes: RawSpan) throws(LMDBError) -> Bool {
         // LMDB refuses the empty key, which precedes all others.

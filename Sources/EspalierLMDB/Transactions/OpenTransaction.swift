@@ -34,8 +34,6 @@ public final class OpenTransaction: @unchecked Sendable {
         var borrows = 0
         /// The first error that made the transaction void.
         var failure: LMDBError?
-        /// Made by the first reader that can use it.
-        var addressCache: RecordAddressCache?
     }
 
     // confined to the thread that the transaction runs on
@@ -52,7 +50,6 @@ public final class OpenTransaction: @unchecked Sendable {
     func transferToCurrentThread() {
         state.transferToCurrentThread()
         isProtected = environment.protection != nil
-        state.value.addressCache?.transferToCurrentThread()
     }
 
     var epoch: UInt64 { epochs.load(ordering: .acquiring) }
@@ -106,18 +103,6 @@ public final class OpenTransaction: @unchecked Sendable {
             keyspace.environment == environment.serial,
             "the keyspace belongs to another environment")
         return keyspace.index
-    }
-
-    /// Returns the addresses that earlier reads of the same commit have found in a keyspace.
-    ///
-    /// Returns `nil` for a write transaction, whose pages move, for a keyspace other than the first
-    /// one asked for, and if there is no memory.
-    func addressCache(of keyspace: UInt32) -> RecordAddressCache? {
-        guard !isWritable else { return nil }
-        if let cache = state.value.addressCache { return cache.keyspace == keyspace ? cache : nil }
-        let cache = RecordAddressCache(keyspace)
-        state.value.addressCache = cache
-        return cache
     }
 
     /// Returns the content of an encrypted value, or `nil` if the value is stored plainly. One that

@@ -166,6 +166,15 @@ extension ReadableTransaction where Self: ~Copyable {
 
     // MARK: Statistics
 
+    /// Returns the number of the commit that the transaction sees; `nil` for a write transaction,
+    /// whose commit is still to come.
+    ///
+    /// - Throws: ``LMDBError`` with `.transactionEnded`.
+    public func commitNumber() throws(LMDBError) -> UInt64? {
+        let open = try openTransaction
+        return open.isWritable ? nil : open.number
+    }
+
     /// Returns the size of a keyspace as this transaction sees it.
     ///
     /// - Parameter keyspace: The keyspace to measure.

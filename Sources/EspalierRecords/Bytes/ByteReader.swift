@@ -35,6 +35,13 @@ package struct ByteReader {
         return unsafe ByteReader(base: base, position: position, end: end)
     }
 
+    /// Returns a reader of the bytes of `range` alone, whose positions count from there.
+    @inline(__always)
+    package func slice(_ range: Range<Int>) -> ByteReader {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end)
+        return unsafe ByteReader(base: base + range.lowerBound, position: 0, end: range.count)
+    }
+
     private init(base: UnsafeRawPointer, position: Int, end: Int) {
         unsafe self.base = unsafe base
         self.position = position
@@ -62,6 +69,16 @@ package struct ByteReader {
     package static func reading<R>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> R)
         rethrows -> R
     {
+        try unsafe bytes.withUnsafeBytes { bytes in
+            var reader = unsafe ByteReader(bytes)
+            return try body(&reader)
+        }
+    }
+
+    @inline(__always)
+    package static func reading<R>(
+        _ bytes: ArraySlice<UInt8>, _ body: (inout ByteReader) throws -> R
+    ) rethrows -> R {
         try unsafe bytes.withUnsafeBytes { bytes in
             var reader = unsafe ByteReader(bytes)
             return try body(&reader)
@@ -226,6 +243,24 @@ package struct ByteReader {
         return isSame ?? matches(scattered: string, count: count)
     }
 
+    /// Returns whether the `count` bytes at the position stand in the UTF-8 of `string` from a byte
+    /// on. Moves past them either way.
+    mutating func matches(
+        _ string: String, from start: Int, count: Int
+    ) throws(FormatError) -> Bool {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        defer { position += count }
+        guard start >= 0, string.utf8.count - start >= count else { return false }
+        let here = unsafe base + position
+        let isSame: Bool? = unsafe string.utf8.withContiguousStorageIfAvailable { utf8 in
+            guard let first = utf8.baseAddress else { return count == 0 }
+            return unsafe compare(here, first + start, count)
+        }
+        if let isSame { return isSame }
+        return unsafe string.utf8.dropFirst(start).prefix(count).elementsEqual(
+            UnsafeRawBufferPointer(start: here, count: count))
+    }
+
     /// Compares text that came from Objective-C. Inlined, this would retain every text.
     @inline(never)
     private func matches(scattered string: String, count: Int) -> Bool {
@@ -276,4 +311,37 @@ package struct ByteReader {
         return unsafe XXHash64.hash(
             UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count), seed: seed)
     }
+}
+
+/// Bytes in memory of their own: a decompressed block, or a record that a test has made.
+///
+/// `@unchecked Sendable` because the bytes never change after `init`.
+@safe
+package final class RecordBuffer: @unchecked Sendable {
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    package init(_ copied: [UInt8]) {
+        unsafe bytes = .allocate(byteCount: copied.count, alignment: 8)
+        unsafe bytes.copyBytes(from: copied)
+    }
+
+    /// Copies the bytes of `range`.
+    package init(_ reader: ByteReader, _ range: Range<Int>) {
+        unsafe bytes = .allocate(byteCount: range.count, alignment: 8)
+        unsafe reader.copy(range, to: bytes, at: 0)
+    }
+
+    /// Makes a buffer of `count` bytes, which `fill` writes.
+    package init(count: Int, _ fill: (inout MutableRawSpan) throws -> Void) throws {
+        unsafe bytes = .allocate(byteCount: count, alignment: 8)
+        var span = unsafe MutableRawSpan(_unsafeBytes: bytes)
+        try fill(&span)
+    }
+
+    deinit { unsafe bytes.deallocate() }
+
+    package var count: Int { unsafe bytes.count }
+
+    /// A reader of the bytes, valid as long as the buffer lives.
+    package var reader: ByteReader { unsafe ByteReader(UnsafeRawBufferPointer(bytes)) }
 }

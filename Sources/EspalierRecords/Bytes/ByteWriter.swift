@@ -133,6 +133,21 @@ package struct ByteWriter: ~Copyable {
         return try body(&reader)
     }
 
+    /// Lends the bytes written.
+    package func withBytes<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+        try unsafe body(RawSpan(_unsafeBytes: written))
+    }
+
+    /// Returns a reader of the bytes of `range`, valid until the next change.
+    package func lend(_ range: Range<Int>) -> ByteReader {
+        unsafe ByteReader(written).slice(range)
+    }
+
+    /// Returns a copy of the bytes, which stays in place.
+    package func copyToBuffer() -> RecordBuffer {
+        unsafe RecordBuffer(ByteReader(written), 0..<count)
+    }
+
     @inline(__always)
     package mutating func removeAll() { count = 0 }
 

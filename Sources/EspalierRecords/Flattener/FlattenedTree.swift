@@ -212,9 +212,9 @@ public struct TreeLimits: Sendable, Hashable, Codable {
 package enum Likeness {
     /// The record is another's, or only a closer comparison can tell.
     case none
-    /// The identifier, but not all of the rest. The record has not been checked for damage.
+    /// The identifier, but not all of the rest.
     case identifier
-    /// Everything except the children, of which there are as many. The record is undamaged.
+    /// Everything except the children, of which there are as many.
     case content
 
     // Patterns, because `==` would be a call.
@@ -229,26 +229,18 @@ extension FlattenedTree {
     ///
     /// `shapeNumber` is the number of the node's shape; nil where the shape has none.
     package func likeness(
-        of record: DecompressedRecord, at handle: Handle, to index: Int, shapeNumber: UInt64?,
+        of record: ByteReader, at handle: Handle, to index: Int, shapeNumber: UInt64?,
         children: inout [Handle]
     ) throws(FormatError) -> Likeness {
-        var reader = record.reader
-        let layout = try RecordLayout(reading: &reader)
+        var body = record
+        let layout = try RecordLayout(reading: &body)
         guard layout.nameSpace == .node, !layout.hasOwnShape else { return .none }
-        try layout.readChildren(&reader, of: handle, into: &children)
-        var body = try layout.payload(reader)
-        guard let count = try body.readStringLength(),
-            try body.matches(entries[index].identifier, count: count)
-        else {
-            return .none
-        }
+        try layout.readChildren(&body, of: handle, into: &children)
+        guard try layout.matchIdentifier(entries[index].identifier, &body) else { return .none }
         let part = entries[index].first
         guard layout.shapeNumber == shapeNumber, layout.childCount == part.children.count,
             body.matchesRest(values, part.values)
         else { return .identifier }
-        try layout.verify(
-            record.reader, handle: handle, shape: shapes[part.shape].fingerprint,
-            dictionary: record.dictionary)
         return .content
     }
 }

@@ -1,51 +1,47 @@
-/// The layout of a record.
+/// The layout of a record, as a ``RecordBlock`` holds it.
 ///
-///     record     = version, flags, [extensions], shape, dictionary, children, payload, check
-///     version    = one byte, 1
+///     record     = flags, [extensions], shape, children, payload
 ///     flags      = one byte: bits 0-2 name space, bit 3 extensions follow, bit 4 the payload
-///                  starts with its own shape, bit 7 the value is the first chunk of a long record
+///                  starts with its own shape, bits 5-7 the value that ends the identifier
 ///     extensions = length (varint), that many bytes; unknown ones are skipped
 ///     shape      = number (varint), 0 where there is none
-///     dictionary = number (varint), 0 where the payload is raw, 1 where it is compressed without
-///                  a dictionary
-///     children   = count (varint), then a signed varint each: the child's handle less the
-///                  record's own
-///     payload    = [shape description,] identifier (a string value), then a value per field; as a
-///                  `Frame` where it is compressed
-///     check      = XXH64, big-endian, of everything before it, the payload uncompressed, seeded
-///                  with handle and fingerprints
+///     children   = count (varint), then a child each
+///     child      = near: (signed varint of the handle less that of the near child before, or of
+///                  the record) * 2; far: handle * 2 + 1 (varint); 1, and 8 bytes: any handle
+///     payload    = [shape description,] identifier, then a value per field
+///
+/// A child is near if its handle differs by less than 1,024. Records of a tree that is written
+/// at once have near children. Those that it shares with other trees are far.
 package struct RecordLayout {
-    package static let version: UInt8 = 1
     package static let checkSize = 8
 
     package enum Flag {
         package static let nameSpaceMask: UInt8 = 0b111
         package static let extensions: UInt8 = 1 << 3
         package static let ownShape: UInt8 = 1 << 4
-        package static let chunked: UInt8 = 1 << 7
+        /// The lowest of the bits that name the value which ends the identifier.
+        package static let tailShift: UInt8 = 5
     }
 
     package let nameSpace: NameSpace
     package let hasOwnShape: Bool
     package let shapeNumber: UInt64
-    package let dictionaryNumber: UInt64
     package let childCount: Int
+    /// 0 if the identifier stands alone; else 1 more than the position of the value that ends it.
+    let tailCode: UInt8
 
-    /// Reads the header and leaves `reader` at the children. Does not verify the record.
+    /// Reads the header and leaves `reader` at the children.
     @inline(__always)
     package init(reading reader: inout ByteReader) throws(FormatError) {
-        let version = try reader.byte()
-        guard version == Self.version else { throw .unknownVersion(version) }
         let flags = try reader.byte()
-        guard flags & Flag.chunked == 0 else { throw .malformed("a chunk in place of a record") }
         guard let nameSpace = NameSpace(rawValue: flags & Flag.nameSpaceMask) else {
             throw .malformed("an unknown name space")
         }
         self.nameSpace = nameSpace
         hasOwnShape = flags & Flag.ownShape != 0
+        tailCode = flags >> Flag.tailShift
         if flags & Flag.extensions != 0 { try reader.skip(try reader.count()) }
         shapeNumber = try reader.varint()
-        dictionaryNumber = try reader.varint()
         childCount = try reader.count()
     }
 
@@ -54,32 +50,30 @@ package struct RecordLayout {
     package func readChildren(
         _ reader: inout ByteReader, of handle: Handle, into children: inout [Handle]
     ) throws(FormatError) {
+        var last = handle.rawValue
         for _ in 0..<childCount {
-            children.append(
-                Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
+            children.append(try Self.readChild(&reader, after: &last))
         }
     }
 
-    /// Returns a reader of the payload. `reader` stands at it.
+    /// Reads one child. `last` is the near child before, or the record.
     @inline(__always)
-    package func payload(_ reader: ByteReader) throws(FormatError) -> ByteReader {
-        let end = reader.end - Self.checkSize
-        guard reader.position <= end else { throw .truncated }
-        return reader.limited(to: end)
+    private static func readChild(
+        _ reader: inout ByteReader, after last: inout UInt64
+    ) throws(FormatError) -> Handle {
+        let code = try reader.varint()
+        guard code & 1 == 0 else {
+            return Handle(code == 1 ? try reader.integer(UInt64.self) : code >> 1)
+        }
+        let distance = code >> 1
+        last &+= (distance >> 1) ^ (0 &- (distance & 1))
+        return Handle(last)
     }
 
-    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of the shape
-    /// and the dictionary that the record names by number; 0 stands for no dictionary.
+    /// The seed of the check of something under a handle. `shape` and `dictionary` are
+    /// fingerprints, 0 where there is none.
     @inline(__always)
-    package func verify(
-        _ reader: ByteReader, handle: Handle, shape: UInt64, dictionary: UInt64
-    ) throws(FormatError) {
-        _ = try reader.verifiedEnd(
-            seed: Self.seed(handle: handle, shape: shape, dictionary: dictionary))
-    }
-
-    @inline(__always)
-    package static func seed(handle: Handle, shape: UInt64, dictionary: UInt64 = 0) -> UInt64 {
+    package static func seed(handle: Handle, shape: UInt64 = 0, dictionary: UInt64 = 0) -> UInt64 {
         (handle.rawValue &* 0x9E37_79B9_7F4A_7C15) ^ shape ^ dictionary
     }
 }
@@ -102,162 +96,61 @@ extension RecordLayout {
         }
     }
 
-    /// A payload in its compressed form.
-    package struct CompressedPayload {
-        package let dictionary: (number: UInt64, fingerprint: UInt64)
-        let frame: ArraySlice<UInt8>
-        /// The number of bytes by which the frame is shorter than the payload.
-        package let savedBytes: Int
-
-        package init(
-            dictionary number: UInt64, fingerprint: UInt64, frame: ArraySlice<UInt8>,
-            of payload: [UInt8]
-        ) {
-            dictionary = (number, fingerprint)
-            self.frame = frame
-            savedBytes = payload.count - frame.count
-        }
-    }
-
-    /// Returns the part of a record that is compressed. `content` holds identifier and values.
-    package static func payload(_ content: [UInt8], shape: ShapeReference) -> [UInt8] {
-        guard case .own(let shape) = shape else { return content }
-        return shape.description + content
-    }
-
-    /// Returns the bytes of a record. `content` holds identifier and values; `compressed` is the
-    /// form in which the payload is stored if not raw.
-    package static func build(
-        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
-        payload content: [UInt8], compressed: CompressedPayload? = nil
-    ) -> [UInt8] {
-        var writer = ByteWriter(capacity: content.count + children.count * 3 + 24)
-        append(
-            handle, nameSpace, shape, children, dictionary: compressed?.dictionary.number ?? 0,
-            to: &writer)
-        let head = writer.count
-        writer.append(payload(content, shape: shape))
-        let check = writer.check(
-            seed: seed(
-                handle: handle, shape: shape.shape.fingerprint,
-                dictionary: compressed?.dictionary.fingerprint ?? 0))
-        if let compressed {
-            writer.truncate(to: head)
-            writer.append(compressed.frame)
-        }
-        writer.append(integer: check)
-        return writer.bytes
-    }
-
-    /// Returns the bytes of a record with a raw payload, without making the payload first.
-    package static func build(
-        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
-        identifier: String, values: ArraySlice<UInt8>
-    ) -> [UInt8] {
-        var writer = ByteWriter(
-            capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
-        append(handle, nameSpace, shape, children, dictionary: 0, to: &writer)
-        if case .own(let shape) = shape { writer.append(shape.description) }
-        writer.append(value: identifier)
-        writer.append(values)
-        writer.append(
-            integer: writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint)))
-        return writer.bytes
-    }
-
-    private static func append(
-        _ handle: Handle, _ nameSpace: NameSpace, _ shape: ShapeReference, _ children: [Handle],
-        dictionary: UInt64, to writer: inout ByteWriter
+    /// Appends a record to `writer`.
+    package static func write(
+        _ handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
+        identifier: String, values: ArraySlice<UInt8>, to writer: inout ByteWriter
     ) {
-        writer.append(version)
+        let tail = nameSpace == .node ? splitIdentifier(identifier, in: values) : nil
+        let flags = nameSpace.rawValue | UInt8((tail?.field ?? -1) + 1) << Flag.tailShift
         switch shape {
         case .none:
-            writer.append(nameSpace.rawValue)
+            writer.append(flags)
             writer.append(varint: 0)
         case .number(let number, _):
-            writer.append(nameSpace.rawValue)
+            writer.append(flags)
             writer.append(varint: number)
         case .own:
-            writer.append(nameSpace.rawValue | Flag.ownShape)
+            writer.append(flags | Flag.ownShape)
             writer.append(varint: 0)
         }
-        writer.append(varint: dictionary)
         writer.append(varint: UInt64(children.count))
-        for child in children {
-            writer.append(signedVarint: Int64(bitPattern: child.rawValue &- handle.rawValue))
+        var last = handle.rawValue
+        for child in children { write(child.rawValue, after: &last, to: &writer) }
+        if case .own(let shape) = shape { writer.append(shape.description) }
+        if let tail {
+            let prefix = identifier.utf8.prefix(tail.prefix)
+            writer.append(value: String(decoding: prefix, as: UTF8.self))
+        } else {
+            writer.append(value: identifier)
         }
-    }
-}
-
-// MARK: - Decompression
-
-/// Decompresses payloads. This module does not depend on a compression library, so a caller
-/// supplies the decompressor.
-package protocol PayloadDecompressor: AnyObject {
-    /// Loads a payload that was compressed with the dictionary of that number. Returns the length
-    /// that the payload claims, checked against the longest payload, and the dictionary's
-    /// fingerprint.
-    func load(_ payload: RawSpan, dictionary number: UInt64) throws -> (
-        byteCount: Int, fingerprint: UInt64
-    )
-
-    /// Decompresses the payload loaded last into as many bytes as it claimed.
-    func decompress(into output: inout MutableRawSpan) throws
-}
-
-/// A record with its payload as it was before it was compressed.
-package struct DecompressedRecord {
-    /// Valid as long as the arena that holds the bytes.
-    package internal(set) var reader: ByteReader
-    /// The fingerprint of the dictionary, which is part of the check's seed; 0 for no dictionary.
-    package let dictionary: UInt64
-
-    package init(reader: ByteReader, dictionary: UInt64) {
-        self.reader = reader
-        self.dictionary = dictionary
-    }
-}
-
-extension RecordLayout {
-    /// The number that stands for compression without a dictionary.
-    package static let noDictionary: UInt64 = 1
-
-    /// Returns a stored record with its payload decompressed; a raw record as it is.
-    package static func decompress(
-        _ stored: ByteReader, by decompressor: some PayloadDecompressor, in arena: RecordArena
-    ) throws -> DecompressedRecord {
-        try decompress(stored) { try $1.decompress($0, by: decompressor, in: arena) }
+        writer.append(values)
     }
 
-    /// Returns a stored record with its payload decompressed by `decompress`, which is called only
-    /// for a compressed record.
-    static func decompress(
-        _ stored: ByteReader, by decompress: (ByteReader, RecordLayout) throws -> DecompressedRecord
-    ) throws -> DecompressedRecord {
-        var reader = stored
-        let layout = try RecordLayout(reading: &reader)
-        guard layout.dictionaryNumber != 0 else {
-            return DecompressedRecord(reader: stored, dictionary: 0)
-        }
-        for _ in 0..<layout.childCount { _ = try reader.varint() }
-        var decompressed = try decompress(reader, layout)
-        decompressed.reader.position = stored.position
-        return decompressed
+    /// Returns the bytes of a record.
+    package static func build(
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
+        identifier: String, values: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        write(
+            handle, nameSpace: nameSpace, shape: shape, children: children, identifier: identifier,
+            values: values[...], to: &writer)
+        return writer.bytes
     }
 
-    /// Returns a compressed record with its payload decompressed. `reader` stands at the payload,
-    /// and so does the reader returned.
-    package func decompress(
-        _ reader: ByteReader, by decompressor: some PayloadDecompressor, in arena: RecordArena
-    ) throws -> DecompressedRecord {
-        let payload = reader.position..<(try self.payload(reader).end)
-        let claim = try reader.withBytes(payload) {
-            try decompressor.load($0, dictionary: dictionaryNumber)
+    private static func write(
+        _ child: UInt64, after last: inout UInt64, to writer: inout ByteWriter
+    ) {
+        let distance = Int64(bitPattern: child &- last)
+        if distance > -1_024, distance < 1_024 {
+            writer.append(varint: UInt64(bitPattern: (distance << 1) ^ (distance >> 63)) << 1)
+            last = child
+        } else if child == 0 || child >> 63 != 0 {
+            writer.append(varint: 1)
+            writer.append(integer: child)
+        } else {
+            writer.append(varint: child << 1 | 1)
         }
-        var decompressed = try arena.copy(reader, with: claim.byteCount, inPlaceOf: payload) {
-            try decompressor.decompress(into: &$0)
-        }
-        decompressed.position = payload.lowerBound
-        return DecompressedRecord(reader: decompressed, dictionary: claim.fingerprint)
     }
 }

@@ -89,7 +89,7 @@ package enum FormatError: Error, Sendable, Equatable {
     case malformed(String)
     /// The check does not match: damage, or a record in another's place.
     case checkFailed
-    /// A record of a version this library does not know.
+    /// Records of a version this library does not know.
     case unknownVersion(UInt8)
     /// The record names a shape that is not in the table.
     case unknownShape(UInt64)
@@ -101,7 +101,7 @@ package enum FormatError: Error, Sendable, Equatable {
     /// Whether the bytes are not damaged, but written by a later version of the library.
     package var isNewer: Bool {
         if case .unknownVersion(let version) = self {
-            version > RecordLayout.version
+            version > Chunks.version
         } else {
             false
         }

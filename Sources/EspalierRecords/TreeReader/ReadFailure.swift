@@ -17,8 +17,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     /// may read it.
     case undecodable(path: String, detail: String)
     /// The bytes of a record or of the index break the format: a check that does not match, an end
-    /// too early, a shape or a dictionary that is not in the table, an index entry that leads to
-    /// another record. The next commit marks the record as *lost*; writing it again repairs it.
+    /// too early, a shape or a dictionary that is not in the table. The next commit marks the
+    /// record as *lost*; writing it again repairs it.
     case damaged(path: String, detail: String)
     /// A later version of the library has written the record, which stays as it is.
     case newerVersion(path: String, version: Int)
@@ -94,6 +94,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
 /// The error that decoders throw where a value can't be read. It gains its path on the way up.
 package struct ReadFailure: Error {
     package enum Cause: Equatable {
+        /// The record of the entry has another name than the wanted one.
+        case notFound
         /// A reference leads to a deleted record. The failure climbs to the nearest optional,
         /// element or entry.
         case deleted
@@ -194,6 +196,7 @@ package struct ReadFailure: Error {
 
     package var reason: MissReason {
         switch cause {
+        case .notFound: .notFound
         case .deleted: .deleted
         case .cut, .cyclic: .cyclic(path: path)
         case .missing, .incomplete:

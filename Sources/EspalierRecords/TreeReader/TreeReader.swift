@@ -305,8 +305,8 @@ package final class TreeReader {
             shape: opened.shape)
     }
 
-    /// Opens the record stepped into: verifies it, parses it, and returns a reader that stands at
-    /// its identifier. Steps out of the record if that fails.
+    /// Opens the record stepped into: parses it, and returns a reader that stands at its
+    /// identifier. Steps out of the record if that fails.
     private func open(_ handle: Handle) throws -> (
         shape: Shape, values: (reader: ByteReader, children: Range<Int>)
     ) {
@@ -337,7 +337,7 @@ package final class TreeReader {
         }
     }
 
-    /// Verifies a record and finds its shape, its body and its children.
+    /// Finds the shape, the body and the children of a record.
     private func parse(
         _ stored: ByteReader, _ handle: Handle
     ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
@@ -347,18 +347,10 @@ package final class TreeReader {
         if layout.childCount > 0 {
             try layout.readChildren(&reader, of: handle, into: &path.children)
         }
-        var dictionary: UInt64 = 0
-        if layout.dictionaryNumber != 0 {
-            let decompressed = try source.decompress(reader, layout)
-            try countBytes(decompressed.reader.end - stored.end)
-            (reader, dictionary) = (decompressed.reader, decompressed.dictionary)
-        }
-        var body = try layout.payload(reader)
-        let shape = try Record.shape(of: layout, &body, source.shape)
-        try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: dictionary)
+        let shape = try Record.shape(of: layout, &reader, source.shape)
         state.recordCount += 1
-        if state.isAtEntry { try checkName(body, layout.nameSpace) }
-        return (shape, body, layout.childCount)
+        if state.isAtEntry { try checkName(reader, layout) }
+        return (shape, reader, layout.childCount)
     }
 
     private func countBytes(_ count: Int) throws {
@@ -366,15 +358,15 @@ package final class TreeReader {
         guard state.bytesLeft >= 0 else { throw stop(.tooLarge) }
     }
 
-    /// Throws unless the entry's record names itself as expected: an index entry that leads to
-    /// another record is damage.
-    private func checkName(_ body: ByteReader, _ nameSpace: NameSpace) throws {
+    /// Throws unless the entry's record names itself as expected. The index holds only the
+    /// beginnings of names, so it may lead to the record of another name.
+    private func checkName(_ body: ByteReader, _ layout: RecordLayout) throws {
         state.isAtEntry = false
         var body = body
-        guard nameSpace == state.entryNameSpace, let count = try body.readStringLength(),
-            try body.matches(state.entryIdentifier, count: count)
+        guard layout.nameSpace == state.entryNameSpace,
+            try layout.matchIdentifier(state.entryIdentifier, &body)
         else {
-            throw stop(.damaged("the index leads to another record"))
+            throw stop(.notFound)
         }
     }
 
@@ -498,9 +490,7 @@ package final class TreeReader {
     func parsedRecord(_ handle: Handle) -> Record? {
         guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
-            guard let record = try? source.decompressed(stored) else { return nil }
-            return try? Record(
-                reading: record, storedAs: stored.end, handle: handle, shapes: source.shape)
+            try? Record(reading: stored, handle: handle, shapes: source.shape)
         }
     }
 
@@ -540,8 +530,8 @@ package final class TreeReader {
 
 /// What a source finds under a handle.
 package enum RecordLookup {
-    /// A stored record, joined from its chunks. The bytes are lent: they stay in place while the
-    /// source's snapshot is open and, if they are in memory of their own, while `owner` lives.
+    /// A verified record. The bytes are lent: they stay in place as long as the source and, if they
+    /// are in memory of their own, while `owner` lives.
     case found(ByteReader, owner: RecordBuffer?)
     /// A deleted record that living records still refer to.
     case tombstone
@@ -555,27 +545,9 @@ package enum RecordLookup {
 /// A source lends bytes instead of running a closure on them. That keeps the recursion over models
 /// flat: closures around every record took a third of reading a feed.
 package protocol RecordSource: AnyObject {
-    /// Returns the record of `handle`.
+    /// Returns the record of `handle`. Throws if it is damaged.
     func record(_ handle: Handle) throws -> RecordLookup
-
-    /// Decompresses a record. `reader` stands at the payload, and so does the reader returned,
-    /// whose bytes are lent for as long as the source lives.
-    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord
 
     /// Returns the shape with that number; nil if the table has none.
     func shape(_ number: UInt64) throws -> Shape?
-}
-
-extension RecordSource {
-    /// Throws: the default is for sources without compressed records.
-    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws
-        -> DecompressedRecord
-    {
-        throw FormatError.unknownDictionary(layout.dictionaryNumber)
-    }
-
-    /// Returns a stored record, decompressed if it is compressed.
-    func decompressed(_ stored: ByteReader) throws -> DecompressedRecord {
-        try RecordLayout.decompress(stored, by: decompress)
-    }
 }

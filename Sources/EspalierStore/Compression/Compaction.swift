@@ -1,16 +1,17 @@
+import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 
-/// Compaction: rewrites every record that is not compressed as a new record would be, up to 512
-/// with each commit. Then copies the contents into a new file, which holds nothing of deleted
+/// Compaction: packs all records into full blocks and full containers, some containers with each
+/// commit. Then copies the contents into a new file, which holds nothing of deleted
 /// records, and is encrypted with the newest key.
 extension Committer {
-    /// Trains dictionaries now, and rewrites every record that does not use them yet. With
-    /// compression off, decompresses every record. Copies the result into a new generation.
+    /// Trains a dictionary now, and packs all containers anew with it. With compression off,
+    /// decompresses every record. Copies the result into a new generation.
     ///
     /// - Parameter mayExceed: Whether both files together may exceed the budget.
     func compact(_ generation: Generation, mayExceed: Bool) throws {
-        try recompress(generation)
+        try repack(generation)
         try renewFile(mayExceed: mayExceed)
     }
 
@@ -55,139 +56,172 @@ extension Committer {
         if lostNames > 0 { try repair(try generations.current()) }
     }
 
-    private func recompress(_ generation: Generation) throws {
+    /// Trains a dictionary, and packs all containers anew.
+    private func repack(_ generation: Generation) throws {
         let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
         if compression == .none {
-            try commitMakingRoom([.retireDictionaries], in: generation)
+            try commitMakingRoom([.retireDictionary], in: generation)
         } else if let trained = try training.trainNow(on: generation, counters) {
             try commitMakingRoom([.install(trained)], in: generation)
         }
-        var start: UInt64? = 0
-        while let first = start {
-            let slice = try generation.environment.read { transaction in
-                try CompactionSlice(
-                    from: first, in: transaction, of: generation, compression: compression,
-                    bytes: groupBytes)
+        for isLong in [false, true] {
+            var next: Handle? = Handle(0)
+            while let first = next {
+                let slice = RepackedSlice(first: first, isLong: isLong)
+                try commitMakingRoom([.repack(slice)], in: generation)
+                next = slice.next
             }
-            if !slice.handles.isEmpty {
-                try commitMakingRoom([.recompress(slice.handles)], in: generation)
-            }
-            start = slice.next
         }
     }
 }
 
-/// Records whose dictionary differs from the one that a new record of their shape would use.
-private struct CompactionSlice {
-    private static let recordCount = 512
-    /// An estimate of how many times longer a record becomes when it is decompressed.
-    private static let expansion = 4
+/// Containers or long records that one commit packs anew, and where the next commit continues.
+///
+/// The committer's thread makes and reads it, and runs the commit. `@unchecked Sendable` because
+/// operations are `Sendable`; `Confined` checks the thread.
+final class RepackedSlice: @unchecked Sendable {
+    /// The containers of a slice.
+    static let count = 48
+    /// The long records of a slice, which have 40 pages or so.
+    static let longCount = 8
 
-    private(set) var handles: [Handle] = []
-    /// The first handle of the next slice; nil at the end.
-    private(set) var next: UInt64?
+    let first: Handle
+    /// Whether the slice has the records that stand in chunks.
+    let isLong: Bool
+    private let confinedNext = Confined<Handle?>(nil)
+    /// The first key of the next slice; nil at the end.
+    var next: Handle? {
+        get { confinedNext.value }
+        set { confinedNext.value = newValue }
+    }
 
-    init(
-        from start: UInt64, in transaction: borrowing ReadTransaction, of generation: Generation,
-        compression: Compression, bytes limit: Int
-    ) throws {
-        var bytes = 0
-        let keyspaces = generation.keyspaces
-        let snapshot = transaction.snapshot
-        let dictionaries = try DictionaryTable(loading: transaction, keyspaces)
-        let records = try RecordSamples.handles(
-            from: start, count: Self.recordCount, in: transaction, keyspaces)
-        for handle in records {
-            // Only damage makes a record with the highest handle.
-            next = handle.rawValue == .max ? nil : handle.rawValue + 1
-            // A record whose header can't be read is left for the read that finds it.
-            guard let (layout, byteCount) = try? snapshot.layout(keyspaces, of: handle) else {
-                continue
-            }
-            let shape = try? snapshot.storedShape(keyspaces, layout.shapeNumber)?.shape
-            let current = dictionaries.current(for: (shape ?? .none).fingerprint)
-            let wanted = compression == .none ? 0 : current ?? RecordLayout.noDictionary
-            guard layout.dictionaryNumber != wanted else { continue }
-            handles.append(handle)
-            bytes += wanted == 0 ? byteCount * Self.expansion : byteCount
-            if bytes >= limit { return }
-        }
+    init(first: Handle, isLong: Bool = false) {
+        self.first = first
+        self.isLong = isLong
     }
 }
 
 extension CommitTransaction {
-    /// Stores dictionaries that compress new records from now on. Stores none of them if they do
-    /// not fit in their share of the budget beside the dictionaries that records still use.
-    /// Eviction then frees those, and makes room for a later training.
-    func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
-        // Another process may have installed newer dictionaries.
+    /// Stores a dictionary that compresses new blocks from now on, unless it does not fit in its
+    /// share of the budget beside the dictionaries that frames still use. Eviction then frees
+    /// those, and makes room for a later training.
+    func install(_ trained: TrainedDictionary, in transaction: inout WriteTransaction) throws {
+        // Another process may have installed a newer dictionary.
         guard counters.trainedAt == trained.since else { return }
         counters.trainedAt = max(1, counters.bytesWritten)
         (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
         let allowance = TrainingPolicy.allowance(of: generation.budget)
-        let kept = dictionaries.entries.values.filter { $0.recordCount > 0 }
+        let kept = dictionaries.entries.values.filter { $0.frameCount > 0 }
             .reduce(0) { $0 + $1.byteCount }
-        // The budget was larger. The old dictionaries are deleted with the last records that use
+        // The budget was larger. The old dictionaries are deleted with the last frames that use
         // them.
-        if kept > allowance { dictionaries.replaceCurrent(with: []) }
-        let added = trained.dictionaries.reduce(0) { $0 + $1.bytes.count }
-        guard kept + added <= allowance else { return }
-        counters.trainedRatio = trained.ratio
-        guard !trained.dictionaries.isEmpty else { return }
-        var new: [(number: UInt64, entry: DictionaryTable.Entry)] = []
-        for dictionary in trained.dictionaries {
-            let number = max(counters.nextDictionary, RecordLayout.noDictionary + 1)
-            counters.nextDictionary = number + 1
-            let slices = dictionary.slices(number: number, limit: records.chunkLimit)
-            for (index, slice) in slices.enumerated() {
-                let key = ChunkKey(number, UInt32(index))
-                try transaction.put(keyspaces.dictionaries, key, slice)
-                records.addNewPages(for: slice.count)
-            }
-            let entry = DictionaryTable.Entry(
-                shape: dictionary.shape,
-                fingerprint: RecordDictionary.fingerprint(of: dictionary.bytes),
-                byteCount: dictionary.bytes.count)
-            new.append((number, entry))
+        if kept > allowance { dictionaries.replaceCurrent(with: nil) }
+        guard let dictionary = trained.dictionary, kept + dictionary.bytes.count <= allowance else {
+            return
         }
-        dictionaries.replaceCurrent(with: new)
+        counters.trainedRatio = trained.ratio
+        let number = max(counters.nextDictionary, FrameDecoder.noDictionary + 1)
+        counters.nextDictionary = number + 1
+        let slices = dictionary.slices(number: number, limit: records.valueLimit)
+        for (index, slice) in slices.enumerated() {
+            try transaction.put(keyspaces.dictionaries, ChunkKey(number, UInt32(index)), slice)
+            records.addNewPages(for: slice.count)
+        }
+        let entry = DictionaryTable.Entry(
+            fingerprint: RecordDictionary.fingerprint(of: dictionary.bytes),
+            byteCount: dictionary.bytes.count)
+        dictionaries.replaceCurrent(with: (number, entry))
     }
 
-    /// Compresses new records without a dictionary until the next training.
-    func retireDictionaries() {
-        dictionaries.replaceCurrent(with: [])
+    /// Compresses new blocks without a dictionary until the next training.
+    func retireDictionary() {
+        dictionaries.replaceCurrent(with: nil)
         (counters.trainedAt, counters.trainedRatio) = (0, 0)
     }
 
-    /// Compresses a record again. Its content does not change, and it does not count as accessed.
-    func recompress(_ handle: Handle, in transaction: inout WriteTransaction) throws {
-        guard let old = try readableRecord(handle, in: transaction),
-            try !states.entry(handle, in: transaction).flags.contains(.pendingRemoval)
-        else { return }
-        let content = RecordContent(
-            nameSpace: old.nameSpace, identifier: old.identifier, shape: old.shape,
-            children: old.children, values: old.values[...])
-        let shape: RecordLayout.ShapeReference =
-            if old.hasOwnShape {
-                .own(old.shape)
-            } else if old.shapeNumber == 0 {
-                .none
-            } else {
-                .number(old.shapeNumber, old.shape)
+    /// Packs the records of a slice anew. They do not change, and do not count as accessed.
+    func repack(_ slice: RepackedSlice, in transaction: inout WriteTransaction) throws {
+        try applyPending(in: &transaction)
+        guard !slice.isLong else { return try repackLong(slice, in: &transaction) }
+        var writer = ContainerWriter(self)
+        slice.next = try writer.repack(
+            from: slice.first, count: RepackedSlice.count, in: &transaction)
+        stored.forget()
+    }
+
+    /// Compresses long records as new ones. One that has become short moves into a container.
+    private func repackLong(
+        _ slice: RepackedSlice, in transaction: inout WriteTransaction
+    ) throws {
+        var handles: [Handle] = []
+        slice.next = nil
+        let first = ChunkKey(slice.first.rawValue, 0)
+        try transaction.forEachKey(in: keyspaces.long, from: first) { key in
+            guard let key = ChunkKey(key), handles.last?.rawValue != key.number else { return true }
+            guard handles.count < RepackedSlice.longCount else {
+                slice.next = Handle(key.number)
+                return false
             }
-        let payload = content.payload
-        let compressed = try compress(
-            RecordLayout.payload(payload, shape: shape), of: old.shape, in: transaction)
-        guard compressed?.dictionary.number ?? 0 != old.dictionaryNumber else { return }
-        let written = counters.bytesWritten
-        try store(
-            content, payload, shape, compressed, at: RecordSlot(handle: handle, old: old),
-            in: &transaction)
-        dictionaries.release(old.dictionaryNumber)
-        // The bytes rewritten here must not bring the next scan for cycles or the next training
-        // forward.
-        let more = counters.bytesWritten - written
-        counters.cyclesCollectedAt += more
-        if counters.trainedAt > 0 { counters.trainedAt += more }
+            handles.append(Handle(key.number))
+            return true
+        }
+        for handle in handles {
+            // Some chunks of a record that is pending removal may be gone.
+            let flags = try states.entry(handle, in: transaction).flags
+            guard !flags.contains(.pendingRemoval), let block = try? stored.longBlock(handle),
+                block.isWhole, let record = try? block.blockRecord(at: 0)
+            else { continue }
+            withExtendedLifetime(block) { records.repackLong(record) }
+        }
+        try applyPending(in: &transaction)
+    }
+
+    // MARK: - Frames
+
+    /// Replaces the content of `output` by the frame of a block, and counts it.
+    func compress(
+        _ block: borrowing ByteWriter, first: Handle, to output: inout ByteWriter,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        let current = dictionaries.current.flatMap { number in
+            dictionaries.entries[number].map { (number, $0.fingerprint) }
+        }
+        let compressed = try block.withBytes { bytes in
+            try compressor?.compress(bytes, with: current) { number in
+                let bytes = try dictionary(number, in: transaction)?.bytes
+                // Until the next training there is no dictionary in place of a damaged one.
+                if bytes == nil { dictionaries.retire(number) }
+                return bytes
+            }
+        }
+        let seed = RecordLayout.seed(handle: first, dictionary: compressed?.fingerprint ?? 0)
+        output.removeAll()
+        output.append(varint: compressed?.dictionary ?? 0)
+        if let compressed { output.append(compressed.content) } else { output.append(block) }
+        output.append(integer: block.check(seed: seed))
+        dictionaries.retain(compressed?.dictionary ?? 0)
+        if compressor != nil { counters.countWritten(raw: block.count, stored: output.count) }
+    }
+
+    /// Counts a frame that is removed.
+    func releaseDictionary(ofFrame frame: ByteReader) {
+        var frame = frame
+        if let number = try? frame.varint() { dictionaries.release(number) }
+    }
+
+    /// Returns a dictionary as the transaction sees it; nil if there is none, if it is damaged, or
+    /// if it is not the one that the list names.
+    private func dictionary(
+        _ number: UInt64, in transaction: borrowing WriteTransaction
+    ) throws -> RecordDictionary? {
+        do {
+            guard let stored = try transaction.storedDictionary(keyspaces, number),
+                let dictionary = RecordDictionary(stored.bytes),
+                dictionary.fingerprint == dictionaries.entries[number]?.fingerprint
+            else { return nil }
+            return dictionary
+        } catch is FormatError {
+            return nil
+        }
     }
 }

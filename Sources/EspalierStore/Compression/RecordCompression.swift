@@ -3,21 +3,21 @@ import EspalierConfinement
 package import EspalierLMDB
 package import EspalierRecords
 
-/// Compresses payloads at one level, if that saves enough. Keeps contexts and digested dictionaries
-/// between commits.
+/// Compresses blocks into frames at one level, if that saves enough. Keeps contexts and digested
+/// dictionaries between commits.
 ///
 /// `@unchecked Sendable` because it is confined to the thread that commits.
-final class RecordCompressor: @unchecked Sendable {
-    /// Shorter payloads stay raw: a frame takes five bytes of its own.
+final class BlockCompressor: @unchecked Sendable {
+    /// Shorter blocks stay raw: a frame takes five bytes of its own.
     static let shortest = 24
-    /// Without a dictionary, compressing a shorter payload saves too little.
+    /// Without a dictionary, compressing a shorter block saves too little.
     static let shortestWithoutDictionary = 192
 
     private let level: Int
     private let compressor: Compressor
     private var digests: [UInt64: (fingerprint: UInt64, digest: CompressionDigest)] = [:]
 
-    /// Returns nil if records are not to be compressed, or if memory runs out.
+    /// Returns nil if blocks are not to be compressed, or if memory runs out.
     init?(_ compression: Compression) {
         guard case .zstd(let level) = compression, let compressor = Compressor(level: level) else {
             return nil
@@ -27,31 +27,27 @@ final class RecordCompressor: @unchecked Sendable {
     }
 
     /// Returns the most bytes that a frame may have: compression has to save an eighth.
-    static func limit(for payload: [UInt8]) -> Int {
-        payload.count - max(payload.count / 8, 4)
-    }
+    static func limit(for byteCount: Int) -> Int { byteCount - max(byteCount / 8, 4) }
 
-    /// Returns the frame of a payload; nil if it saves too little. `bytes` returns the bytes of a
-    /// dictionary that is not digested yet.
+    /// Returns a block as a frame of zstd, and the dictionary used; nil if it saves too little.
+    /// `bytes` returns the bytes of a dictionary that is not digested yet.
     func compress(
-        _ payload: [UInt8], with dictionary: (number: UInt64, fingerprint: UInt64)?,
+        _ block: RawSpan, with dictionary: (number: UInt64, fingerprint: UInt64)?,
         bytes: (UInt64) throws -> [UInt8]?
-    ) rethrows -> RecordLayout.CompressedPayload? {
-        guard (Self.shortest...RecordDecompressor.limit).contains(payload.count) else { return nil }
-        let limit = Self.limit(for: payload)
+    ) rethrows -> (dictionary: UInt64, fingerprint: UInt64, content: ArraySlice<UInt8>)? {
+        let count = block.byteCount
+        guard (Self.shortest...FrameDecoder.limit).contains(count) else { return nil }
+        let limit = Self.limit(for: count)
         guard let dictionary, let digest = try digest(dictionary, bytes) else {
-            guard payload.count >= Self.shortestWithoutDictionary,
-                let frame = compressor.compress(payload, with: nil, limit: limit)
+            guard count >= Self.shortestWithoutDictionary,
+                let content = compressor.compress(block, with: nil, limit: limit)
             else { return nil }
-            return .init(
-                dictionary: RecordLayout.noDictionary, fingerprint: 0, frame: frame, of: payload)
+            return (FrameDecoder.noDictionary, 0, content)
         }
-        guard let frame = compressor.compress(payload, with: digest, limit: limit) else {
+        guard let content = compressor.compress(block, with: digest, limit: limit) else {
             return nil
         }
-        return .init(
-            dictionary: dictionary.number, fingerprint: dictionary.fingerprint, frame: frame,
-            of: payload)
+        return (dictionary.number, dictionary.fingerprint, content)
     }
 
     private func digest(
@@ -76,15 +72,15 @@ final class RecordCompressor: @unchecked Sendable {
     }
 }
 
-/// Decompresses the records of one generation with its dictionaries.
+/// Decompresses and verifies the frames of one generation with its dictionaries.
 ///
 /// Confined to one thread, and to the transaction from which `lookUp` reads.
-package final class RecordDecompressor: PayloadDecompressor {
-    /// The most bytes to which one payload may decompress, even if a reader allows more.
+package final class FrameDecoder {
+    /// The most bytes to which one frame may decompress, even if a reader allows more.
     package static let limit = 256 << 20
+    /// The number that stands for compression without a dictionary.
+    package static let noDictionary: UInt64 = 1
 
-    /// The memory of decompressed records.
-    package let arena = RecordArena()
     private let generation: Generation
     private let limit: Int
     /// Finds a dictionary that is not in memory.
@@ -96,7 +92,7 @@ package final class RecordDecompressor: PayloadDecompressor {
         /// Dictionaries that are not in the table yet.
         var found: [UInt64: RecordDictionary] = [:]
         var decompressor: Decompressor?
-        /// The dictionary of the current payload: its index in `table`, or the dictionary itself.
+        /// The dictionary of the current frame: its index in `table`, or the dictionary itself.
         var position: Int?
         var dictionary: RecordDictionary?
 
@@ -115,7 +111,7 @@ package final class RecordDecompressor: PayloadDecompressor {
         self.lookUp = lookUp
     }
 
-    /// Makes a decompressor that finds dictionaries in `snapshot`.
+    /// Makes a decoder that finds dictionaries in `snapshot`.
     package convenience init(_ generation: Generation, _ snapshot: Snapshot, limit: Int = limit) {
         self.init(generation, limit: min(limit, Self.limit)) { number in
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else {
@@ -139,23 +135,44 @@ package final class RecordDecompressor: PayloadDecompressor {
         state.value.found[number] = dictionary
     }
 
-    package func load(
-        _ payload: RawSpan, dictionary number: UInt64
-    ) throws -> (byteCount: Int, fingerprint: UInt64) {
-        let fingerprint = try choose(number)
-        if state.value.decompressor == nil { state.value.decompressor = try Decompressor.borrow() }
-        do {
-            let byteCount = try state.value.decompressor?.load(payload, limit: limit)
-            return (byteCount ?? 0, fingerprint)
-        } catch {
-            throw Self.formatError(error)
+    /// Returns the block of a frame.
+    ///
+    /// - Parameter shapes: Returns the shape of a number; nil if there is none.
+    package func block(
+        _ frame: ByteReader, first: Handle, shapes: (UInt64) throws -> Shape?
+    ) throws -> RecordBlock {
+        var content = frame
+        let number = try content.varint()
+        let end = frame.end - RecordLayout.checkSize
+        guard content.position < end else { throw FormatError.truncated }
+        var tail = frame
+        tail.position = end
+        let check = try tail.integer(UInt64.self)
+        let range = content.position..<end
+        guard number != 0 else {
+            return try RecordBlock(
+                RecordBuffer(frame, range), first: first, check: check, frameByteCount: frame.end,
+                shapes: shapes)
         }
+        let fingerprint = try choose(number)
+        let buffer = try decompress(frame, range)
+        return try RecordBlock(
+            buffer, first: first, check: check, dictionary: fingerprint,
+            frameByteCount: frame.end, shapes: shapes)
     }
 
-    package func decompress(into output: inout MutableRawSpan) throws {
+    private func decompress(_ frame: ByteReader, _ range: Range<Int>) throws -> RecordBuffer {
+        if state.value.decompressor == nil { state.value.decompressor = try Decompressor.borrow() }
+        guard let decompressor = state.value.decompressor else {
+            throw CompressionError.outOfMemory
+        }
+        let digested = state.value.digested
         do {
-            try state.value.decompressor?.decompress(into: &output, with: state.value.digested)
-        } catch {
+            let count = try frame.withBytes(range) { try decompressor.load($0, limit: limit) }
+            return try RecordBuffer(count: count) { output in
+                try decompressor.decompress(into: &output, with: digested)
+            }
+        } catch let error as CompressionError {
             throw Self.formatError(error)
         }
     }
@@ -169,7 +186,7 @@ package final class RecordDecompressor: PayloadDecompressor {
         }
     }
 
-    /// Chooses the dictionary for the next payload. Returns its fingerprint.
+    /// Chooses the dictionary for the next frame. Returns its fingerprint.
     private func choose(_ number: UInt64) throws -> UInt64 {
         if state.value.table == nil { state.value.table = generation.dictionaries.all }
         if let table = state.value.table, number < table.count,
@@ -178,7 +195,7 @@ package final class RecordDecompressor: PayloadDecompressor {
             state.value.position = Int(number)
             return dictionary.fingerprint
         }
-        let dictionary = number == RecordLayout.noDictionary ? nil : try findDictionary(number)
+        let dictionary = number == Self.noDictionary ? nil : try findDictionary(number)
         state.value.position = nil
         state.value.dictionary = dictionary
         return dictionary?.fingerprint ?? 0

@@ -13,7 +13,7 @@ package enum TrainingPolicy {
     /// From this many bytes written on, more samples do not make better dictionaries.
     static let maximumBytes: UInt64 = 32 << 20
     /// The ratio at which to train again, in hundredths of the ratio after the last training.
-    static let drift: UInt64 = 115
+    static let drift: UInt64 = 110
 
     /// The drift is measured over at least this many bytes, and at least the budget divided by
     /// `budgetShare`. If there are no current dictionaries, because training made none or they did
@@ -65,7 +65,7 @@ final class TrainingScheduler: Sendable {
     private let wakeWriter: @Sendable () -> Void
 
     private struct Sampling {
-        var samples: RecordSamples
+        var samples: BlockSamples
         let generation: Generation
         let counters: Counters
     }
@@ -75,7 +75,7 @@ final class TrainingScheduler: Sendable {
         /// Whether a training is under way, from the first sample on.
         var isRunning = false
         var sampling: Sampling?
-        var trained: (generation: String, TrainedDictionaries)?
+        var trained: (generation: String, TrainedDictionary)?
         /// The counter of bytes written after the last commit, and its value before which no
         /// training begins.
         var bytesWritten: UInt64 = 0
@@ -92,10 +92,22 @@ final class TrainingScheduler: Sendable {
         self.wakeWriter = wakeWriter
     }
 
+    /// Takes the samples that a training under way lacks, and waits for its end: a process that
+    /// stores little and ends soon would otherwise never train.
+    ///
+    /// - Complexity: Less than a tenth of a second.
+    func finishTraining() {
+        while takeSamples() {}
+        thread.close()
+    }
+
     /// Ends the thread after the training under way.
     func close() { thread.close() }
 
     var isSampling: Bool { state.withLock { $0.sampling != nil } }
+
+    /// Whether the samples of the first dictionary are to be taken.
+    var isFirstDue: Bool { state.withLock { $0.sampling?.counters.trainedAt == 0 } }
 
     /// Begins a training if a commit has made it due.
     func continueAfter(_ commit: CommitTransaction) {
@@ -136,21 +148,33 @@ final class TrainingScheduler: Sendable {
             return true
         }
         let finished = sampling
+        guard finished.counters.trainedAt > 0 else {
+            // Until there is a first dictionary, blocks are compressed badly: the next write waits
+            // for it.
+            finish(finished)
+            return false
+        }
         thread.run { [weak self] in
             guard let self else { return }
-            let trained = train(finished.samples, generation, finished.counters)
-            state.withLock { state in
-                state.isRunning = false
-                state.trained = trained.map { (generation.name, $0) }
-                if trained == nil { state.postpone(in: generation.name) }
-            }
+            finish(finished)
             wakeWriter()
         }
         return false
     }
 
+    /// Trains on samples, and keeps the result until `takeTrained`.
+    private func finish(_ sampling: Sampling) {
+        let generation = sampling.generation
+        let trained = train(sampling.samples, generation, sampling.counters)
+        state.withLock { state in
+            state.isRunning = false
+            state.trained = trained.map { (generation.name, $0) }
+            if trained == nil { state.postpone(in: generation.name) }
+        }
+    }
+
     /// Removes and returns the trained dictionaries, with the name of their generation.
-    func takeTrained() -> (generation: String, TrainedDictionaries)? {
+    func takeTrained() -> (generation: String, TrainedDictionary)? {
         state.withLock { $0.trained.take() }
     }
 
@@ -161,7 +185,7 @@ final class TrainingScheduler: Sendable {
     /// compression is off or memory runs out.
     func trainNow(
         on generation: Generation, _ counters: Counters
-    ) throws -> TrainedDictionaries? {
+    ) throws -> TrainedDictionary? {
         var samples = Self.samples(of: generation, counters)
         while try samples.takeSlice(of: generation) {}
         return train(samples, generation, counters)
@@ -169,15 +193,16 @@ final class TrainingScheduler: Sendable {
 
     private static func samples(
         of generation: Generation, _ counters: Counters
-    ) -> RecordSamples {
+    ) -> BlockSamples {
         let allowance = TrainingPolicy.setAllowance(of: generation.budget)
-        return RecordSamples(
-            byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
+        return BlockSamples(
+            byteCount: DictionaryTraining.sampleBytes(
+                allowance: allowance, rawBytes: counters.rawBytes), seed: counters.stamp)
     }
 
     private func train(
-        _ samples: RecordSamples, _ generation: Generation, _ counters: Counters
-    ) -> TrainedDictionaries? {
+        _ samples: BlockSamples, _ generation: Generation, _ counters: Counters
+    ) -> TrainedDictionary? {
         guard case .zstd(let level) = compression else { return nil }
         let allowance = TrainingPolicy.setAllowance(of: generation.budget)
         let training = DictionaryTraining(

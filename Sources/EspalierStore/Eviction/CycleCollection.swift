@@ -55,7 +55,7 @@ struct CycleSearch {
 /// It misses a cycle that is closed among records it has passed; the next scan finds that cycle.
 struct CycleScan {
     /// The number of records from which one slice starts.
-    static let sliceCount = 1_024
+    static let sliceCount = 256
 
     /// The record at which the next slice begins; nil at the end.
     private(set) var next: Handle?
@@ -65,18 +65,16 @@ struct CycleScan {
     init(from start: Handle = Handle(1)) { next = start }
 
     /// Scans the records from `next` on, and what can be reached from them.
-    mutating func scanSlice(
-        in transaction: borrowing ReadTransaction, of generation: Generation
-    ) throws {
+    ///
+    /// The scan may wrongly find or miss a cycle that a commit opens or closes between two of its
+    /// reads. The evictor judges each cycle before it evicts it, and the next scan finds a missed
+    /// one.
+    mutating func scanSlice(of generation: Generation) throws {
         guard let start = next else { return }
-        let keyspaces = generation.keyspaces
-        let snapshot = transaction.snapshot
-        var search = CycleSearch()
+        var reads = try ShortReads(of: generation)
         var starts: [Handle] = []
         next = nil
-        try transaction.forEachKey(in: keyspaces.nodes, from: start.rawValue) { key in
-            guard key.byteCount == 8 else { return true }
-            let handle = try Handle(stored: key)
+        try reads.stored.forEachHandle(from: start) { handle in
             guard starts.count < Self.sliceCount else {
                 next = handle
                 return false
@@ -84,16 +82,53 @@ struct CycleScan {
             starts.append(handle)
             return true
         }
+        var search = CycleSearch()
         for handle in starts {
-            search.search(from: handle, limit: EvictionRule.searchLimit) { handle in
-                (try? snapshot.children(keyspaces, of: handle)) ?? []
+            try search.search(from: handle, limit: EvictionRule.searchLimit) {
+                try reads.children(of: $0)
             }
         }
-        found = search.found.sorted().filter { handle in
-            let flags = try? snapshot.state(keyspaces, of: handle)?.flags
-            return flags.map { $0.isDisjoint(with: [.onCycle, .pendingRemoval, .tombstone]) }
-                ?? true
+        found = try search.found.sorted().filter { handle in
+            try reads.mayBeFlagged(handle)
         }
+    }
+}
+
+/// Reads that end after a few records each, because a full cache can't use the pages again that are
+/// freed during a read. Confined to one thread.
+private struct ShortReads: ~Copyable {
+    /// The records that one read visits: less than a millisecond.
+    private static let recordsOfRead = 256
+
+    private let generation: Generation
+    private var transaction: ReadTransaction
+    private(set) var stored: StoredRecords
+    private var count = 0
+
+    init(of generation: Generation) throws {
+        let transaction = try generation.environment.beginRead()
+        stored = try StoredRecords(transaction.snapshot, generation)
+        self.generation = generation
+        self.transaction = transaction
+    }
+
+    mutating func children(of handle: Handle) throws -> [Handle] {
+        try advance()
+        return stored.children(of: handle)
+    }
+
+    /// Returns whether a record may get the flag of a cycle that it does not have yet.
+    mutating func mayBeFlagged(_ handle: Handle) throws -> Bool {
+        try advance()
+        let state = try? transaction.state(generation.keyspaces, of: handle)
+        return state?.mayBeFlagged ?? true
+    }
+
+    private mutating func advance() throws {
+        count += 1
+        guard count.isMultiple(of: Self.recordsOfRead) else { return }
+        transaction = try generation.environment.beginRead()
+        stored = try StoredRecords(transaction.snapshot, generation)
     }
 }
 
@@ -111,17 +146,17 @@ struct ScanProgress: Hashable, Sendable {
 }
 
 extension CommitTransaction {
-    /// Stores how far the scan for cycles is. Begins a new scan when one is due. Returns whether it
-    /// did.
-    func advanceScan(by progress: ScanProgress?) -> Bool {
+    /// Stores how far the scan for cycles is. Begins a new scan when one is due. The next commit
+    /// that evicts then judges large cycles: this one may have nothing to evict.
+    func advanceScan(by progress: ScanProgress?) {
         if let progress { counters.cycleScanHandle = progress.reached }
         let written = counters.bytesWritten &- counters.cyclesCollectedAt
         guard counters.cycleScanHandle == 0, written >= UInt64(generation.budget.bytes) else {
-            return false
+            return
         }
         counters.cyclesCollectedAt = counters.bytesWritten
         counters.cycleScanHandle = 1
-        return true
+        mustJudgeLargeCycles = true
     }
 }
 
@@ -245,8 +280,7 @@ final class CycleCollector: Sendable {
 
     private func scanSlice(from start: Handle, in generation: Generation) {
         var scan = CycleScan(from: start)
-        let isDone =
-            (try? generation.environment.read { try scan.scanSlice(in: $0, of: generation) }) != nil
+        let isDone = (try? scan.scanSlice(of: generation)) != nil
         flag(scan.found, in: generation)
         keep(
             isDone
@@ -270,7 +304,7 @@ extension Committer {
         var scan = CycleScan()
         var found = 0
         while scan.next != nil {
-            try generation.environment.read { try scan.scanSlice(in: $0, of: generation) }
+            try scan.scanSlice(of: generation)
             found += scan.found.count
             let step = CycleCollector.flagsOfCommit
             for start in stride(from: 0, to: scan.found.count, by: step) {

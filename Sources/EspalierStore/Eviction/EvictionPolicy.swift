@@ -16,9 +16,9 @@ package import EspalierRecords
 //
 // # The states of a record
 //
-// A record's state follows from its entry in the keyspace `state` (`StateEntry`), and from whether
-// its bytes (`nodes`) and its name (`index`) are there. `recency` lists only the records that the
-// evictor has to look at.
+// A record's state follows from its `StateEntry` in a group of the keyspace `state`, or from the
+// default, and from whether its bytes (`nodes`) and its name (`index`) are there. `recency` lists
+// only the records that the evictor has to look at.
 //
 //     state             references  flags                  bytes  name   in `recency`
 //     referenced        1 or more   none                   yes    yes    no
@@ -29,7 +29,7 @@ package import EspalierRecords
 //     waiting removal   1 or more   pendingRemoval,blocked yes    no     no
 //     tombstone         1 or more   tombstone              no     no     no
 //     lost              any number  lost                   no     yes    if it has no references
-//     gone              0           no entry               no     no     no
+//     gone              0           no state               no     no     no
 //
 // A pin is a reference that no record holds. A record that is pending removal and still referred to
 // also has the flag tombstone. A lost record without a name also has the flag nameless.

@@ -8,6 +8,11 @@ enum EvictionGoal: Equatable {
     /// Until no more than this many pages are in use.
     case pages(Int, Eviction.Reason)
 
+    /// The pages in use at which to stop.
+    fileprivate func pages(watermark: Int) -> Int {
+        if case .pages(let pages, _) = self { pages } else { watermark }
+    }
+
     var reason: Eviction.Reason {
         switch self {
         case .watermark: .budget
@@ -22,6 +27,8 @@ struct EvictionProgress {
     var steps = 0
     /// Steps that removed something.
     var removals = 0
+    /// Whether there were too few free pages for the first step.
+    var lacksPages = false
 }
 
 /// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as ``EvictionRule``
@@ -39,8 +46,13 @@ struct Evictor {
     private(set) var progress = EvictionProgress()
     /// Whether more may be left to evict or to remove, and another transaction can continue.
     private(set) var hasMoreToEvict = false
+    /// The pages that the transaction copies without its eviction; 0 if there are so many unused
+    /// ones that they were not counted.
+    private(set) var pagesBeforeEviction = 0
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
+    /// The pages that removals have freed when they were written, as a share of the estimate.
+    private var freedShare = 1.0
 
     /// Makes the evictor of a transaction whose operations are done.
     ///
@@ -56,14 +68,19 @@ struct Evictor {
         budget = try PageBudget(commit, transaction, makesRoom: makesRoom)
     }
 
-    /// Evicts towards `goal`, in at most `stepLimit` steps. Judges the cycles first that are too
-    /// large to be judged in their turn, if `judgingLargeCycles` says so.
+    /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
+    /// steps. Judges the cycles first that are too large to be judged in their turn, if
+    /// `judgingLargeCycles` says so, or if a scan has ended and this commit does not make room for
+    /// a write. Checks the pages before it takes any, and again in the end.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
         towards goal: EvictionGoal, steps stepLimit: Int, judgingLargeCycles: Bool,
         in transaction: inout WriteTransaction
     ) throws {
+        _ = try budget.check(transaction)
+        try commit.applyPending(in: &transaction)
+        pagesBeforeEviction = try budget.check(transaction) ?? 0
         if try isDue(goal, in: transaction) {
             let start = ContinuousClock.now
             // While the reader table is full, pages can't be counted, and nothing is evicted.
@@ -74,19 +91,22 @@ struct Evictor {
             }
             evicted.spent = .now - start
         }
-        try budget.check(transaction)
+        try commit.applyPending(in: &transaction)
+        _ = try budget.check(transaction)
+    }
+
+    /// Notes how many pages are in use in the end, with those of `state` and `recency`. The next
+    /// transaction goes on if there are more than the watermark allows.
+    mutating func finish(using pages: Int) {
+        let hasChanged = progress.removals > 0 || commit.changes.writeCount > 0
+        if pages > budget.plan.high, hasChanged, !isExhausted { hasMoreToEvict = true }
     }
 
     /// Whether there is anything to do. Most commits need not look at the oldest record.
     private func isDue(
         _ goal: EvictionGoal, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        let used = try transaction.pages().used
-        let isAbove =
-            switch goal {
-            case .watermark: used > budget.plan.high
-            case .pages(let pages, _): used > pages
-            }
+        let isAbove = try transaction.pages().used > goal.pages(watermark: budget.plan.high)
         return try isAbove || commit.mayHavePendingRemovals(in: transaction)
     }
 
@@ -96,50 +116,90 @@ struct Evictor {
     ) throws {
         let plan = budget.plan
         var order = RecencyOrder(commit)
-        var isToJudge = judgingLargeCycles
+        var isToJudge = judgingLargeCycles || goal == .watermark && commit.mustJudgeLargeCycles
+        var namesLeft = Self.namesOfCommit
         var isAbove = false
         var start: Int?
         while true {
-            let used = try transaction.pages().used
-            switch goal {
-            case .watermark: isAbove = used > (isAbove ? plan.low : plan.high)
-            case .pages(let pages, _): isAbove = used > pages
-            }
+            let mark = goal.pages(watermark: isAbove ? plan.low : plan.high)
+            // A caller that asks for a size gets it nearly exactly.
+            let mayOvershoot = goal.reason == .budget
+            isAbove = try isUsingMore(than: mark, mayOvershoot, in: &transaction)
             // Pending removals continue regardless of the goal.
             guard try isAbove || isRemovalDue(&order, in: &transaction) else { return }
-            let pages = try budget.pagesCopied(in: transaction)
+            var pages = try budget.pagesCopied(in: transaction)
             start = start ?? pages
             // Keeps 8 pages back, because a step may copy a few pages more than the forecast.
-            guard progress.steps < stepLimit,
-                pages < min(budget.limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8
-            else {
-                hasMoreToEvict = progress.steps > spared.count
+            let limit = min(budget.limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8
+            if pages >= limit, commit.pendingCount > 0 {
+                // Neighbouring records were counted as if each had a page of its own.
+                try commit.applyPending(in: &transaction)
+                pages = try budget.pagesCopied(in: transaction)
+            }
+            guard progress.steps < stepLimit, pages < limit else {
+                // After a write, an eviction in the background has room of its own.
+                let isWrite = commit.changes.writeCount > 0
+                hasMoreToEvict = progress.steps > spared.count || isAbove && isWrite
+                progress.lacksPages = isAbove && progress.steps == 0
                 return
             }
+            // If not even one step has fitted, the next one is as small as possible.
+            try commit.limitRemovalBatch(
+                toPages: stepLimit == 1 ? 0 : limit - pages, in: transaction)
             if isAbove, isToJudge, commit.largeCycle == nil {
                 isToJudge = false
+                commit.mustJudgeLargeCycles = false
                 let oldest = try order.oldest(in: &transaction)
-                if let cycle = try largeCycle(upTo: oldest?.stamp, in: transaction) {
+                if let cycle = try largeCycle(upTo: oldest?.stamp, in: transaction),
+                    let found = cycle.members.last
+                {
                     try evict(
-                        cycle.members, accessedAt: cycle.stamp, reason: goal.reason,
-                        isTree: true, in: &transaction)
+                        cycle.members, foundBy: found, accessedAt: cycle.stamp,
+                        reason: goal.reason, isTree: true, in: &transaction)
                     progress.steps += 1
                     continue
                 }
             }
-            if isAbove, commit.largeCycle != nil {
+            if isAbove, let cycle = commit.largeCycle,
+                try isLast(cycle, &order, in: &transaction)
+                    || mayRemoveNames(
+                        namesLeft, towards: goal, pages, below: limit, in: transaction)
+            {
                 try commit.continueLargeCycle(countingIn: &evicted, in: &transaction)
+                namesLeft -= CommitTransaction.nameBatch
                 progress.steps += 1
                 progress.removals += 1
                 continue
             }
-            guard let oldest = try next(&order, isAbove: isAbove, used, in: &transaction) else {
+            guard let oldest = try next(&order, isAbove: isAbove, in: &transaction) else {
                 isExhausted = true
                 return
             }
             try step(oldest, reason: goal.reason, in: &transaction)
             progress.steps += 1
         }
+    }
+
+    /// Returns whether more pages are in use than a limit.
+    ///
+    /// Records are removed from their containers together, so that each container is written once.
+    /// As long as they are not, the pages that they will free are estimated by their share of all
+    /// records. The containers are written as soon as the estimate says that it is enough, and then
+    /// the pages are counted.
+    private mutating func isUsingMore(
+        than limit: Int, _ mayOvershoot: Bool, in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        let used = try transaction.pages().used
+        guard used > limit else { return false }
+        guard commit.pendingCount > 0 else { return true }
+        let share = Double(try commit.pagesOfPendingRemovals(in: transaction))
+        if used - Int(share * freedShare) > limit { return true }
+        try commit.applyPending(in: &transaction)
+        let left = try transaction.pages().used
+        // The first records that leave a container or a group free no page. To wait for more of
+        // them spares writing each page many times.
+        if mayOvershoot { freedShare = max(0.5, min(1, Double(used - left) / max(1, share))) }
+        return left > limit
     }
 
     /// Returns the entry of the record to be looked at next.
@@ -151,8 +211,7 @@ struct Evictor {
     /// watermark are in use, records that are older than the removed one are evicted, too: the
     /// removal could otherwise fill the map.
     private func next(
-        _ order: inout RecencyOrder, isAbove: Bool, _ used: Int,
-        in transaction: inout WriteTransaction
+        _ order: inout RecencyOrder, isAbove: Bool, in transaction: inout WriteTransaction
     ) throws -> RecencyEntry? {
         guard let oldest = try order.oldest(in: &transaction) else { return nil }
         guard isAbove, oldest.stamp == .never,
@@ -161,8 +220,40 @@ struct Evictor {
         let removal = try commit.states.entry(oldest.handle, in: transaction)
         guard removal.released != StateEntry.allReleased else { return oldest }
         let isChild = removal.released > 0 && root.stamp == removal.stamp
-        let isScarce = used > (budget.plan.high + budget.plan.capacity) / 2
-        return isChild || isScarce && root.stamp <= removal.stamp ? root : oldest
+        let isNext = try isChild || isScarce(in: transaction) && root.stamp <= removal.stamp
+        return isNext ? root : oldest
+    }
+
+    /// The most names of a large cycle that one commit removes.
+    private static let namesOfCommit = 1_024
+
+    /// Whether the next names of a large cycle may be removed before other records are evicted.
+    ///
+    /// Each record of the cycle gets a state of its own when it loses its name, and the first page
+    /// is free only after the last name. So a commit that makes room for a write removes no
+    /// names, and any other one only some: what it then evicts gives back the pages.
+    private func mayRemoveNames(
+        _ left: Int, towards goal: EvictionGoal, _ pages: Int, below limit: Int,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        if case .pages(_, .budget) = goal { return false }
+        let isRoom = pages + 2 * CommitTransaction.nameBatch < limit
+        return try left > 0 && isRoom && !isScarce(in: transaction)
+    }
+
+    /// Whether no other record can be evicted before a large cycle.
+    private func isLast(
+        _ cycle: LargeCycle, _ order: inout RecencyOrder, in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        let oldest = try order.oldest(in: &transaction)
+        return oldest == nil || oldest?.handle == cycle.lastNamed
+    }
+
+    /// Whether half of the pages above the watermark are in use. Then other records are evicted
+    /// before more names are removed or more children released. Both take pages: they could fill
+    /// the map, and no commit could go on.
+    private func isScarce(in transaction: borrowing WriteTransaction) throws -> Bool {
+        try transaction.pages().used > (budget.plan.high + budget.plan.capacity) / 2
     }
 
     /// Whether the next record is pending removal.
@@ -190,13 +281,9 @@ struct Evictor {
                 commit.states.tick()
                 return try states.touch(oldest.handle, in: transaction)
             }
-            // Of a large cycle, the record that `recency` lists loses its name last. Until then the
-            // cycle comes up again, even if the cache is closed meanwhile.
-            let isLarge = handles.count > CommitTransaction.removalBatch
-            let members =
-                isLarge ? handles.filter { $0 != oldest.handle } + [oldest.handle] : handles
             try evict(
-                members, accessedAt: stamp, reason: reason, isTree: isTree, in: &transaction)
+                handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
+                in: &transaction)
         case .release(let handle):
             try commit.continueRemoval(of: handle, in: &transaction)
             progress.removals += 1
@@ -213,13 +300,18 @@ struct Evictor {
 
 extension Evictor {
     /// Evicts a root or the records of a cycle, or begins to evict a large cycle.
+    ///
+    /// - Parameter found: The record that `recency` lists, or that is blocked. Of a large cycle, it
+    ///   loses its name last: until then it leads to the cycle again, even if the cache is closed
+    ///   meanwhile.
     private mutating func evict(
-        _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason, isTree: Bool,
-        in transaction: inout WriteTransaction
+        _ handles: [Handle], foundBy found: Handle, accessedAt stamp: Stamp,
+        reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
     ) throws {
-        guard handles.count <= CommitTransaction.removalBatch else {
+        if handles.count > 1, try commit.isLargeCycle(handles) {
             return try commit.beginLargeCycle(
-                handles, accessedAt: stamp, reason: reason, in: transaction)
+                handles.filter { $0 != found } + [found], accessedAt: stamp, reason: reason,
+                in: transaction)
         }
         try commit.evict(
             handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
@@ -236,31 +328,28 @@ extension Evictor {
     /// called when as many bytes as the budget were written, and when nothing else is left.
     ///
     /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
-    ///   ones: first their headers alone, and again in full if a cycle can be evicted.
+    ///   ones.
     private func largeCycle(
         upTo limit: Stamp?, in transaction: borrowing WriteTransaction
     ) throws -> JudgedCycle? {
         let snapshot = transaction.snapshot
-        let headers = CommitGraph(commit: commit, snapshot: snapshot, readsHeadersOnly: true)
-        let whole = CommitGraph(commit: commit, snapshot: snapshot)
+        let graph = CommitGraph(commit: commit, snapshot: snapshot)
         var judged: Set<Handle> = []
         var oldest: JudgedCycle?
         for handle in try blockedHandles(in: transaction) where !judged.contains(handle) {
             guard
-                let cycle = try EvictionRule.judge(handle, in: headers, searchLimit: .max),
+                let cycle = try EvictionRule.judge(handle, in: graph, searchLimit: .max),
                 !cycle.members.isEmpty
             else { continue }
             judged.formUnion(cycle.members)
             guard cycle.externalReferences.isEmpty, cycle.stamp <= limit ?? cycle.stamp,
                 oldest.map({ cycle.stamp < $0.stamp }) ?? true,
-                !cycle.members.contains(where: isTouched),
-                let checked = try EvictionRule.judge(handle, in: whole, searchLimit: .max),
-                !checked.members.isEmpty, checked.externalReferences.isEmpty
+                !cycle.members.contains(where: isTouched)
             else { continue }
             // The record that has the flag keeps its name to the end: it leads to the cycle again
             // if the cache is closed meanwhile.
-            oldest = checked
-            oldest?.members = checked.members.filter { $0 != handle }.sorted() + [handle]
+            oldest = cycle
+            oldest?.members = cycle.members.filter { $0 != handle }.sorted() + [handle]
         }
         return oldest
     }
@@ -269,11 +358,9 @@ extension Evictor {
     private func blockedHandles(in transaction: borrowing WriteTransaction) throws -> [Handle] {
         var handles: [Handle] = []
         let snapshot = transaction.snapshot
-        try transaction.forEach(in: commit.keyspaces.state) { key, _ in
-            let handle = try Handle(stored: key)
+        for handle in try commit.states.storedHandles(in: snapshot) {
             let flags = try commit.states.entry(handle, in: snapshot).flags
             if flags.isSuperset(of: [.onCycle, .blocked]) { handles.append(handle) }
-            return true
         }
         return handles
     }
@@ -283,9 +370,6 @@ extension Evictor {
 private struct CommitGraph: EvictionGraph {
     let commit: CommitTransaction
     let snapshot: Snapshot
-    /// Whether the children of a record are taken from its header, unchecked.
-    var readsHeadersOnly = false
-
     func entry(_ handle: Handle) throws -> StateEntry {
         try commit.states.entry(handle, in: snapshot)
     }
@@ -294,10 +378,7 @@ private struct CommitGraph: EvictionGraph {
         // A record that is pending removal releases its children in steps of its own.
         let flags = try commit.states.entry(handle, in: snapshot).flags
         guard !flags.contains(.pendingRemoval) || flags.contains(.blocked) else { return [] }
-        if readsHeadersOnly {
-            return (try? snapshot.children(commit.keyspaces, of: handle)) ?? []
-        }
-        return try commit.readableRecord(handle, in: snapshot)?.children ?? []
+        return try commit.readableRecord(handle)?.children ?? []
     }
 }
 
@@ -342,7 +423,7 @@ extension CommitTransaction {
         guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
             return
         }
-        if let record = try readableRecord(handle, in: transaction),
+        if let record = try readableRecord(handle),
             !record.isNamed(identifier, in: nameSpace)
         {
             return
@@ -373,7 +454,7 @@ extension CommitTransaction {
         var victim = Victim(stamp: stamp, reason: reason)
         let members = Set(handles)
         for handle in handles {
-            guard let record = try readableRecord(handle, in: transaction) else {
+            guard let record = try readableRecord(handle) else {
                 try evictUnreadable(handle, in: &transaction)
                 continue
             }
@@ -403,9 +484,21 @@ extension CommitTransaction {
     /// finds.
     private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         try discardUnreadable(handle, in: &transaction)
-        let keys = try index.keys(leadingTo: [handle], in: transaction)
-        try index.removeDamagedEntries(keys[handle] ?? [], in: &transaction)
+        try index.removeEntries(leadingTo: handle, in: &transaction)
         try states.forget(handle, in: transaction)
+    }
+
+    /// Returns the pages that the records will free which were removed and are still in their
+    /// containers, and their names: their share of all.
+    fileprivate func pagesOfPendingRemovals(
+        in transaction: borrowing WriteTransaction
+    ) throws -> Int {
+        let containers = try transaction.statistics(of: keyspaces.nodes).overflowPages
+        let groups = try transaction.statistics(of: keyspaces.index).overflowPages
+        let counters = counters
+        let names = counters.nodes + counters.keys + counters.collections
+        let records = records.removedBytes * containers / max(1, Int(counters.recordBytes))
+        return records + index.pendingCount * groups / max(1, Int(names))
     }
 
     /// Adds the evicted records to the lifetime counters of the cache.

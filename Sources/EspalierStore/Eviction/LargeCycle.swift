@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// A cycle of more records than one step removes, while it is evicted over several commits.
+/// A cycle of more records than one step removes, or that releases more children, while it is
+/// evicted over several commits.
 ///
 /// Its records lose their names first, a few at a time. Until the last one does, every tree that
 /// can be reached by a name is whole. Then the last one is scheduled for removal, and each of the
@@ -15,9 +16,15 @@ struct LargeCycle {
     /// The records that have names, each with the number of references to it, all of which come
     /// from the cycle.
     fileprivate var named: ArraySlice<(handle: Handle, referenceCount: UInt64)>
+
+    /// The record that keeps its name to the end. If `recency` lists one of the cycle, it is this.
+    var lastNamed: Handle? { named.last?.handle }
 }
 
 extension CommitTransaction {
+    /// The names that one step removes.
+    static let nameBatch = 8
+
     /// Begins to evict a cycle to which nothing outside refers. The last of `handles` keeps its
     /// name until the end.
     func beginLargeCycle(
@@ -39,14 +46,14 @@ extension CommitTransaction {
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {
         guard var cycle = largeCycle else { return }
-        let batch = cycle.named.prefix(Self.removalBatch)
+        let batch = cycle.named.prefix(Self.nameBatch)
         cycle.named = cycle.named.dropFirst(batch.count)
         var records: [Record] = []
         for (handle, referenceCount) in batch {
             let entry = try states.entry(handle, in: transaction)
             guard entry.flags.isSubset(of: [.onCycle, .blocked]), entry.stamp <= cycle.stamp,
                 entry.referenceCount <= referenceCount,
-                let record = try readableRecord(handle, in: transaction)
+                let record = try readableRecord(handle)
             else { return largeCycle = nil }
             records.append(record)
         }

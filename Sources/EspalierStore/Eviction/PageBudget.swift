@@ -3,13 +3,14 @@ import EspalierRecords
 
 /// How the pages of a cache's map are divided between records, copies, and eviction.
 ///
-///     0                                     high                 capacity - reserve    capacity
-///     | records, index, state ............. | copies in flight ... | eviction alone ....|
+///     0                                                high   capacity - reserve   capacity
+///     | records, index, state ........................ | copies ... | eviction alone ..|
 ///
 /// LMDB never writes a page in place: a commit needs a free page for each page that it changes, and
-/// the pages that it frees can be reused two commits later. So the pages of about three
-/// transactions have to be free at any time. That is a fixed number and not a share, so small
-/// caches are filled less: up to 50 % at 1 MiB, 64 % at 4 MiB, 86 % at 16 MiB and 92 % at 64 MiB.
+/// the pages that it frees can be reused two commits later. So the pages of one transaction have to
+/// be free at any time; where those of the last one are not free yet, an empty commit makes them
+/// so. What a transaction changes grows more slowly than the cache, about as its square root. So
+/// 80 % of a cache of 1 MiB are filled, 86 % at 1.5 MiB, 95 % at 8 MiB and 98 % at 50 MiB.
 package struct PagePlan: Sendable, Equatable {
     /// The pages that can be allocated at all.
     package let capacity: Int
@@ -17,14 +18,17 @@ package struct PagePlan: Sendable, Equatable {
     package init(capacity: Int) { self.capacity = capacity }
 
     /// The watermark: above this many pages in use, commits evict.
-    package var high: Int { capacity - min(capacity / 2, 300 + capacity * 6 / 100, 6_000) }
+    package var high: Int {
+        let root = Double(capacity).squareRoot()
+        return capacity - max(14 + Int(2 * root), min(capacity * 19 / 1_000, 6_000))
+    }
 
     /// The pages in use at which a commit stops evicting.
-    var low: Int { high - max(2, min(capacity / 256, 64)) }
+    var low: Int { high - max(2, min(capacity / 1_024, 64)) }
 
     /// The pages that a write must leave allocatable: enough for an eviction of its own, which
     /// copies a path of each keyspace.
-    var reserve: Int { min(max(capacity / 16, 40), 96) }
+    var reserve: Int { min(max(capacity / 128, 20), 96) }
 
     /// Makes sure that the file has 24 to 96 pages beyond the last used one, with which eviction
     /// goes on when the disk is full.
@@ -107,13 +111,15 @@ struct PageBudget {
         return try copied?.count(in: transaction) ?? 0
     }
 
-    /// Checks that the transaction may be committed.
+    /// Checks that the transaction may be committed. Returns the pages that it would copy; nil if
+    /// there is no need to count them.
     ///
     /// - Throws: ``NoRoom`` if it would copy more pages than it may.
-    mutating func check(_ transaction: borrowing WriteTransaction) throws {
-        guard let limit else { return }
+    mutating func check(_ transaction: borrowing WriteTransaction) throws -> Int? {
+        guard let limit else { return nil }
         let pages = try pagesCopied(in: transaction)
         if pages > limit { throw NoRoom(pages: pages) }
+        return pages
     }
 }
 
@@ -129,14 +135,21 @@ struct CopiedPages {
     private let state: LeafPages
     private let recency: LeafPages
     private let keyspaces: Keyspaces
+    /// Finds the containers of records that were removed, and are still in them.
+    private let containers: RangeReader
+    /// Finds the groups of states.
+    private let groups: RangeReader
+    /// The keys of these containers, and how many of which list of records they belong to.
+    private var pendingContainers: Set<UInt64> = []
+    private var countedPending = (count: 0, applications: 0)
     /// How many of the commit's edits are counted already.
     private var counted = (nodes: 0, index: 0, states: 0)
     private var newPages = 0
 
-    /// The pages of a commit besides its leaves: the counters, LMDB's own lists.
-    private static let overhead = 12
-    /// An entry of `state` takes about 26 bytes, and so does an entry of `recency`.
-    private static let newEntriesOfPage = 78
+    /// The pages of a commit besides its leaves: the counters, LMDB's own lists, new roots.
+    private static let overhead = 10
+    /// An entry of `recency` takes about 26 bytes, and one of `state` about 4.
+    private static let newEntriesOfPage = 128
 
     /// `base` is the snapshot that the commit's transaction began with.
     init(_ base: Snapshot, _ keyspaces: Keyspaces) throws {
@@ -144,6 +157,8 @@ struct CopiedPages {
         index = try LeafPages(base, keyspaces.index)
         state = try LeafPages(base, keyspaces.state)
         recency = try LeafPages(base, keyspaces.recency)
+        containers = try RangeReader(base, keyspaces.nodes)
+        groups = try RangeReader(base, keyspaces.state)
         self.keyspaces = keyspaces
     }
 
@@ -152,26 +167,43 @@ struct CopiedPages {
     static func upperBound(for commit: CommitTransaction) -> Int {
         let edits =
             commit.records.editedCount + commit.index.edited.count + 2 * commit.states.edited.count
-        return overhead + 2 * edits + commit.records.newPages + commit.index.newPages
+        return overhead + 5 + 2 * edits + commit.records.newPages + commit.index.newPages
             + commit.ring.pages(for: commit.changes)
     }
 
     /// Adds what the commit has edited since the last call.
     mutating func addEdits(of commit: CommitTransaction) throws {
-        for handle in commit.records.edited[counted.nodes...] { try nodes.note(handle.rawValue) }
+        for key in commit.records.edited[counted.nodes...] { try nodes.note(key) }
         for key in commit.index.edited[counted.index...] { try index.note(key) }
         for edit in commit.states.edited[counted.states...] {
-            try state.note(edit.handle.rawValue)
+            let group = try groups.withValue(around: edit.handle.rawValue) { key, _ in key }
+            try state.note(group ?? edit.handle.rawValue)
             if let stamp = edit.recencyStamp {
                 try recency.note(RecencyEntry(stamp: stamp, handle: edit.handle).key)
             }
         }
         counted = (
-            commit.records.editedCount, commit.index.edited.count, commit.states.edited.count
+            commit.records.edited.count, commit.index.edited.count, commit.states.edited.count
         )
+        try addPending(of: commit)
         newPages =
-            commit.records.newPages + commit.index.newPages
-            + counted.states / Self.newEntriesOfPage + commit.ring.pages(for: commit.changes)
+            3 * pendingContainers.count + commit.records.newPages + commit.index.newPages
+            + counted.states / Self.newEntriesOfPage + (state.count + 3) / 4
+            + commit.ring.pages(for: commit.changes)
+    }
+
+    /// Adds the containers of records that are not changed in their containers yet.
+    private mutating func addPending(of commit: CommitTransaction) throws {
+        let (handles, applications) = commit.records.storedPending
+        if applications != countedPending.applications {
+            pendingContainers.removeAll(keepingCapacity: true)
+            countedPending = (0, applications)
+        }
+        for handle in handles[countedPending.count...] {
+            let key = try containers.withValue(around: handle.rawValue) { key, _ in key }
+            if let key { pendingContainers.insert(key) }
+        }
+        countedPending.count = handles.count
     }
 
     /// Returns the number of pages for the edits added so far.
@@ -182,7 +214,7 @@ struct CopiedPages {
             (state.count, keyspaces.state), (recency.count, keyspaces.recency),
         ] {
             let branches = try transaction.statistics(of: keyspace).branchPages
-            count += leaves + min(branches, leaves) + 1
+            count += leaves + min(branches, leaves)
         }
         return count + count / 400
     }

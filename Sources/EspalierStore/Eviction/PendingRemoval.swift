@@ -9,14 +9,43 @@ import EspalierRecords
 //
 // Its `StateEntry` stores the number, so a removal continues after the cache was reopened.
 extension CommitTransaction {
-    /// The children released, or the chunks deleted, in one step.
-    static let removalBatch = 64
+    /// The most children that are released, or chunks that are deleted, in one step.
+    static let largestRemovalBatch = 64
 
-    /// Returns whether a record is too large to be removed at once.
+    /// Lets one step of a removal release only so many children that it copies no more than about
+    /// `pages` pages: each child may stand in a group of states of its own, and on a page of
+    /// `recency`.
+    func limitRemovalBatch(
+        toPages pages: Int, in transaction: borrowing WriteTransaction
+    ) throws {
+        removalBatch = Self.largestRemovalBatch
+        guard pages < 2 * removalBatch else { return }
+        // Both keyspaces may have fewer leaves than `pages`, even if a quarter of them is split.
+        let leaves =
+            try transaction.statistics(of: keyspaces.state).leafPages
+            + transaction.statistics(of: keyspaces.recency).leafPages
+        if leaves * 5 / 4 + 4 > pages { removalBatch = min(max(pages / 2, 4), removalBatch) }
+    }
+
+    /// Returns whether a record is too large to be removed in one step.
     func isLarge(_ record: Record) -> Bool {
         record.nameSpace == .collection && !record.children.isEmpty
-            || record.children.count > Self.removalBatch
-            || records.isChunked(record)
+            || record.children.count > removalBatch
+            || record.isLong
+    }
+
+    /// Returns whether the records of a cycle are too many to be removed in one step, or release
+    /// too many children.
+    func isLargeCycle(_ handles: [Handle]) throws -> Bool {
+        guard handles.count <= removalBatch else { return true }
+        let members = Set(handles)
+        var released = 0
+        for handle in handles {
+            let children = try readableRecord(handle)?.children ?? []
+            released += children.count { !members.contains($0) }
+            if released > removalBatch { return true }
+        }
+        return false
     }
 
     /// Returns whether any record may be pending removal. Only such records have stamp 0 in
@@ -43,12 +72,13 @@ extension CommitTransaction {
         guard entry.released != StateEntry.allReleased else {
             return try eraseMore(of: handle, in: &transaction)
         }
-        guard let record = try readableRecord(handle, in: transaction) else {
+        if removing?.handle != handle { removing = try readableRecord(handle) }
+        guard let record = removing else {
             try discardUnreadable(handle, in: &transaction)
             return try states.finishRemoval(handle, in: transaction)
         }
         let start = Int(clamping: entry.released)
-        let batch = record.children.dropFirst(start).prefix(Self.removalBatch)
+        let batch = record.children.dropFirst(start).prefix(removalBatch)
         for child in batch {
             if record.nameSpace == .collection {
                 try releaseSegment(child, removedAt: entry.stamp, in: &transaction)
@@ -61,7 +91,10 @@ extension CommitTransaction {
         }
         subtract(record)
         try states.setReleased(StateEntry.allReleased, of: handle, in: transaction)
-        if !records.isChunked(record) { try eraseMore(of: handle, in: &transaction) }
+        if !record.isLong {
+            records.erase(record)
+            try states.finishRemoval(handle, in: transaction)
+        }
     }
 
     /// Schedules the removal of a segment of a collection. A segment has no name, and only its
@@ -77,10 +110,10 @@ extension CommitTransaction {
 
     /// Deletes chunks from the end, so that the rest is always the beginning of the record.
     private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
-        for _ in 0..<Self.removalBatch {
+        for _ in 0..<removalBatch {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
         }
-        if try !records.contains(handle, in: transaction) {
+        if try !records.contains(handle) {
             try states.finishRemoval(handle, in: transaction)
         }
     }

@@ -3,6 +3,16 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
+extension FreePages {
+    /// The recently freed pages for which an empty commit is worth its time, even if they are not
+    /// enough: the eviction that follows can then copy so many pages more.
+    static let usefulRecent = 24
+
+    /// Whether an eviction in the background needs the pages that the last commit freed, and an
+    /// empty commit makes them usable, which it can't while a read holds pages.
+    var isShort: Bool { held == 0 && recent >= 8 && allocatable < 64 }
+}
+
 /// How long a trim may go on.
 struct TrimLimit {
     /// The transactions that one page may take: its records may be removed a few at a time, and
@@ -40,6 +50,8 @@ final class RoomMaker: Sendable {
     private static let readerPatience = Duration.milliseconds(250)
     /// The most transactions that make room for one write.
     private static let transactionLimit = 4_096
+    /// The evictions in a row that may remove nothing.
+    private static let idleLimit = 8
 
     /// The read for which `waitForReader` waited in vain. It does not wait for it a second time.
     private let slowRead = Mutex("")
@@ -54,12 +66,14 @@ final class RoomMaker: Sendable {
         case evict
     }
 
-    /// Decides the next step. Eviction comes last, because only it loses records.
+    /// Decides the next step. Eviction comes last, because only it loses records, and because the
+    /// pages that it frees can't be used either while a read sees them.
     static func step(missing: Int, _ free: FreePages) -> Step {
-        // Eviction does not free pages sooner that wait only for a read to end.
-        if free.held >= missing, free.recent < missing { return .waitForReader }
+        if free.held > 0 { return .waitForReader }
         // An empty commit takes some pages itself, and frees them again.
-        if free.recent >= missing + 8 { return .commitEmptyTransaction }
+        if free.recent >= min(missing + 8, FreePages.usefulRecent) {
+            return .commitEmptyTransaction
+        }
         return .evict
     }
 
@@ -74,6 +88,7 @@ final class RoomMaker: Sendable {
         let needed = pages + plan.reserve
         guard pages <= plan.mostPages else { throw full(generation, committer) }
         var evictionSteps = Int.max
+        var idle = 0
         for _ in 0..<Self.transactionLimit {
             let free = try Self.freePages(of: generation)
             let missing = needed - free.allocatable
@@ -81,15 +96,25 @@ final class RoomMaker: Sendable {
             if free.held > 0, try environment.clearStaleReaders() > 0 { continue }
             switch Self.step(missing: missing, free) {
             case .waitForReader: try waitForReader(in: generation)
-            case .commitEmptyTransaction: try committer.commitEmptyTransaction(in: generation)
+            case .commitEmptyTransaction:
+                try committer.commitEmptyTransaction(in: generation)
+                evictionSteps = .max
             case .evict:
                 do {
                     let used = try environment.read { try $0.pages().used }
                     let request = CommitTransaction.Request(
                         operations: [], goal: .pages(max(0, used - missing), .budget),
                         evictionSteps: evictionSteps, appliesLogs: false)
-                    if try evict(request, in: generation, committer).steps > 0 { continue }
-                    guard free.recent > 8 else { throw failure(generation, free, committer) }
+                    if try evict(request, in: generation, committer).steps > 0 {
+                        if evictionSteps < 1 << 20 { evictionSteps *= 4 }
+                        idle = 0
+                        continue
+                    }
+                    // Another process may have taken the pages.
+                    idle += 1
+                    guard free.recent > 8 || !committer.isExhausted && idle < Self.idleLimit else {
+                        throw failure(generation, free, committer)
+                    }
                     try committer.commitEmptyTransaction(in: generation)
                 } catch let error where Self.isOutOfPages(error) {
                     if evictionSteps > 1 {
@@ -127,20 +152,28 @@ final class RoomMaker: Sendable {
         _ committer: Committer
     ) throws {
         var limit: TrimLimit?
+        var evictionSteps = Int.max
         while case let used = try generation.environment.read({ try $0.pages().used }),
             used > pages
         {
             limit = limit ?? TrimLimit(excess: used - pages)
+            let free = try Self.freePages(of: generation)
+            if free.isShort { try committer.commitEmptyTransaction(in: generation) }
             do {
                 let eviction = try evict(
-                    .init(operations: [], goal: .pages(pages, reason)), in: generation, committer)
+                    .init(
+                        operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps),
+                    in: generation, committer)
                 guard limit?.allowsMore(after: eviction) == true else { return }
+                if evictionSteps < 1 << 20 { evictionSteps *= 4 }
             } catch let error where Self.isOutOfPages(error) {
                 // Eviction needs pages, too. Those that a reader holds would be enough.
-                guard try Self.freePages(of: generation).held > 0 else {
-                    throw full(generation, committer)
+                guard free.held == 0 else {
+                    throw CacheError.pagesHeld(try readingProcess(in: generation))
                 }
-                throw CacheError.pagesHeld(try readingProcess(in: generation))
+                // Fewer steps need fewer pages, down to one record at a time.
+                guard evictionSteps > 1 else { throw full(generation, committer) }
+                evictionSteps = evictionSteps == .max ? 16 : evictionSteps / 4
             }
         }
     }
@@ -153,7 +186,7 @@ final class RoomMaker: Sendable {
     /// Returns how many pages to make free for operations whose transaction has run out of pages.
     ///
     /// The records of new nodes take new pages. Their names are spread over the index, so each name
-    /// may copy a page of it.
+    /// may copy a group of it.
     ///
     /// - Parameters:
     ///   - tried: The number of pages that was not enough.
@@ -169,14 +202,14 @@ final class RoomMaker: Sendable {
             guard !makingAll else { return most }
             let names = operations.reduce(0) { $0 + $1.nodeCount }
             let bytes = operations.reduce(0) { $0 + $1.byteCount + $1.nodeCount * nameBytes }
-            let leaves = try snapshot.statistics(of: generation.keyspaces.index).leafPages
-            let needed = bytes / filledBytes + min(names, leaves)
+            let index = try snapshot.statistics(of: generation.keyspaces.index)
+            let needed = bytes / filledBytes + min(names, index.leafPages + index.overflowPages)
             return min(most, max(needed, tried * 2, free + free / 2, 64))
         }
     }
 
-    /// An estimate of the bytes of an index entry; most are shorter.
-    private static let nameBytes = 64
+    /// An estimate of the bytes of an index entry and of what its record takes besides its values.
+    private static let nameBytes = 24
     /// An estimate of the bytes of entries on a page.
     private static let filledBytes = 2_800
 

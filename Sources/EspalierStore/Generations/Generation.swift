@@ -9,7 +9,7 @@ import Synchronization
 /// Handles, stamps and the numbers of shapes and dictionaries belong to one generation. A switch
 /// creates a new object; running reads retain the old one until they end.
 package final class Generation: Sendable {
-    static let formatVersion: UInt32 = 1
+    static let formatVersion: UInt32 = 2
 
     // immutable
     package let name: String
@@ -27,9 +27,12 @@ package final class Generation: Sendable {
     let lineage: [UInt8]
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
+    /// The blocks that reads have decompressed.
+    package let blocks: BlockCache
 
     private init(
-        name: String, number: UInt64, environment: Environment, _ heading: Heading
+        name: String, number: UInt64, environment: Environment, _ heading: Heading,
+        blocks: ByteCount
     ) {
         self.name = name
         self.number = number
@@ -41,6 +44,7 @@ package final class Generation: Sendable {
         keyspaces = Keyspaces(environment)
         shapes = NumberedTable(capacity: 1 << 14)
         dictionaries = NumberedTable(capacity: 1 << 12)
+        self.blocks = BlockCache(budget: blocks)
     }
 
     /// Creates an object for the same open generation with a new number and another budget.
@@ -55,6 +59,7 @@ package final class Generation: Sendable {
         keyspaces = other.keyspaces
         shapes = other.shapes
         dictionaries = other.dictionaries
+        blocks = other.blocks
     }
 
     /// The bytes of everything beside `data.mdb`: lock.mdb with 510 readers, `guard`, `current` and
@@ -84,7 +89,9 @@ package final class Generation: Sendable {
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             let heading = try openHeading(environment, ifNew: budget, configuration.encryption)
             if heading.budget == budget {
-                return Generation(name: name, number: number, environment: environment, heading)
+                return Generation(
+                    name: name, number: number, environment: environment, heading,
+                    blocks: configuration.blockCache)
             }
             environment.close()
             budget = heading.budget
@@ -119,6 +126,7 @@ package final class Generation: Sendable {
             if let stored = format {
                 let format = stored & ~GenerationEncryption.formatFlag
                 guard format <= formatVersion else { throw newerFormat(format) }
+                guard format == formatVersion else { throw OlderFormat() }
                 guard format == stored || header != nil else { throw CacheError.corruptMetadata() }
                 let keys = try GenerationEncryption(stored: header, encryption)
                 if let keys { GenerationEncryption.protect(environment, with: keys.sealer) }
@@ -157,6 +165,9 @@ package final class Generation: Sendable {
     private static func formatValue(isEncrypted: Bool) -> [UInt8] {
         bytes(of: formatVersion | (isEncrypted ? GenerationEncryption.formatFlag : 0))
     }
+
+    /// Thrown for a file of a format that this library does not read any more.
+    struct OlderFormat: Error {}
 
     private static func newerFormat(_ format: UInt32) -> CacheError {
         CacheError(

@@ -161,10 +161,13 @@ final class GenerationCopy {
                 part = GenerationPart(keyspace: name)
             }
             let keyspace = live.environment.keyspace(name)
-            if hasNewKeys, name == "index" || name == "pins" {
-                for (key, handle) in try renamed(keyspace, transaction) {
-                    try add(key, handle.storedBytes)
-                }
+            if hasNewKeys, name == "index" {
+                var writer = IndexGroupWriter()
+                let names = try renamed(indexedHandles(transaction), transaction)
+                try writer.pack(names, limit: groupLimit, add)
+            } else if hasNewKeys, name == "pins" {
+                let names = try renamed(transaction.pinnedHandles(live.keyspaces), transaction)
+                for name in names { try add(name.key, name.handle.storedBytes) }
             } else {
                 try transaction.forEach(in: keyspace) { key, value in
                     let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
@@ -177,32 +180,42 @@ final class GenerationCopy {
         }
     }
 
-    /// Returns the entries of `index` or `pins` under the names' new keys, in their order.
+    /// The most bytes of a group of the index in the new generation.
+    private var groupLimit: Int {
+        let own = live.environment.pageSize - 16
+        return keys == nil ? own : own - Sealer.overhead
+    }
+
+    private func indexedHandles(_ transaction: borrowing WriteTransaction) throws -> [Handle] {
+        var handles: [Handle] = []
+        try transaction.forEachIndexEntry(live.keyspaces) { entry in
+            handles.append(entry.handle)
+            return true
+        }
+        return handles
+    }
+
+    /// Returns the new keys of the names of records, in their order.
     private func renamed(
-        _ keyspace: Keyspace, _ transaction: borrowing WriteTransaction
-    ) throws -> [(key: [UInt8], handle: Handle)] {
+        _ handles: [Handle], _ transaction: borrowing WriteTransaction
+    ) throws -> [IndexChange] {
         guard let sealer = keys?.sealer else { return [] }
         let snapshot = transaction.snapshot
-        let decompressor = RecordDecompressor(live, snapshot)
-        var entries: [(key: [UInt8], handle: Handle)] = []
-        try transaction.forEach(in: keyspace) { _, value in
-            guard let handle = try? Handle(stored: value) else { return true }
+        let stored = try StoredRecords(snapshot, live)
+        var entries: [IndexChange] = []
+        for handle in handles {
             do {
-                let record = try snapshot.record(live.keyspaces, handle, by: decompressor) {
-                    try snapshot.storedShape(live.keyspaces, $0)?.shape
-                }
-                if let record {
+                if let record = try stored.record(handle) {
                     let name = IndexKey.bytes(record.nameSpace, record.identifier)
-                    entries.append((sealer.hash(name), handle))
+                    entries.append(IndexChange(key: sealer.hash(name), handle: handle))
                 } else {
                     nameless.insert(handle)
                 }
             } catch is FormatError {
                 nameless.insert(handle)
             }
-            return true
         }
-        entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        entries.sort { $0.key.precedes($1.key) }
         // Damage may have left two entries of one record.
         var last: [UInt8]?
         return entries.filter { entry in
@@ -217,13 +230,16 @@ final class GenerationCopy {
         switch keyspace {
         case "info" where key == GenerationEncryption.headerKey: return keys.headerValue
         case "state" where !nameless.isEmpty:
-            guard let handle = try? Handle(stored: key), nameless.contains(handle),
-                var entry = try? ByteReader.reading(
-                    value, { try StateEntry(reading: &$0, for: handle) }),
-                entry.flags.contains(.lost)
+            guard let key = try? Handle(stored: key),
+                var group = try? ByteReader.reading(
+                    value, { try StateGroup(reading: &$0, key: key) })
             else { return value }
-            entry.flags.insert(.nameless)
-            return entry.bytes(for: handle)
+            group.change { handle, state in
+                if nameless.contains(handle), state.flags.contains(.lost) {
+                    state.flags.insert(.nameless)
+                }
+            }
+            return group.bytes
         default: return value
         }
     }

@@ -7,7 +7,7 @@ import EspalierRecords
 ///     index, pins, state            a code follows each value; hashes of names are keys
 ///     recency                       has no values
 ///     info                          sealed, except for the format, the budget and the key header
-///     nodes, shapes, dictionaries   sealed
+///     nodes, long, shapes, dictionaries, changes   sealed
 struct GenerationEncryption {
     /// The key of `info` under which the header stands.
     static let headerKey = [UInt8]("encryption".utf8)

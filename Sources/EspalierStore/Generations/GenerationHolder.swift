@@ -31,6 +31,8 @@ final class GenerationHolder: Sendable {
         case emptied
         /// The generation could not be opened, read or written.
         case damaged
+        /// The generation had a format that this library does not read any more.
+        case olderFormat
         /// The data file was empty or missing.
         case emptyFile
         /// The directory of the generation could not be read, or contained other files.
@@ -265,6 +267,15 @@ final class GenerationHolder: Sendable {
                 let generation = try open(name, under: lock)
                 install(generation)
                 return generation
+            } catch is Generation.OlderFormat where create {
+                reason = .olderFormat
+            } catch is Generation.OlderFormat {
+                throw CacheError(
+                    .damaged,
+                    """
+                    The cache has a format that this library does not read any more. Export it \
+                    with the version that has written it, or let the application begin anew.
+                    """)
             } catch let error where create && Self.isDamage(error) {
                 reason = .damaged
             }

@@ -44,9 +44,12 @@ package final class SnapshotReader {
         -> ReadOutcome<Model>
     {
         guard let handle = try handle(.node, identifier) else { return miss(of: type) }
-        return try read(identifier, at: handle) { treeReader in
+        let outcome = try read(identifier, at: handle) { treeReader in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
+        guard outcome.reason == .notFound else { return outcome }
+        try verifyIndex(.node, identifier)
+        return miss(of: type)
     }
 
     /// Reads what `key` names: its own entry, or else the node of that identifier.
@@ -54,11 +57,15 @@ package final class SnapshotReader {
         -> ReadOutcome<Model>
     {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
-        return try read(key, at: handle) { treeReader in
+        let outcome = try read(key, at: handle) { treeReader in
             try treeReader.values(entry: handle, identifier: key, in: .key) {
                 try ModelStorage.decode(type, from: &$0)
             }
         }
+        // The index may have led to the record of another key.
+        guard outcome.reason == .notFound else { return outcome }
+        try verifyIndex(.key, key)
+        return try node(type, key)
     }
 
     /// Reads the elements of the collection under `key`.
@@ -66,7 +73,7 @@ package final class SnapshotReader {
         -> ReadOutcome<[Model]>
     {
         guard let handle = try handle(.collection, key) else { return miss(of: type) }
-        return try read(key, at: handle) { treeReader in
+        let outcome = try read(key, at: handle) { treeReader in
             var elements: [Model] = []
             let segments = try treeReader.children(entry: handle, identifier: key)
             for segment in segments {
@@ -78,6 +85,9 @@ package final class SnapshotReader {
             }
             return elements
         }
+        guard outcome.reason == .notFound else { return outcome }
+        try verifyIndex(.collection, key)
+        return miss(of: type)
     }
 
     /// Returns the positions of the elements that satisfy a condition. Positions count all stored
@@ -111,10 +121,27 @@ package final class SnapshotReader {
     private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
         guard !identifier.isEmpty else { return nil }
         do {
+            if let commit {
+                return try commit.index.match(nameSpace, identifier, in: snapshot)?.handle
+            }
             return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
         } catch is FormatError {
-            throw MissReason.damaged(path: identifier, detail: "the index entry is damaged")
+            throw Self.damagedIndex(identifier)
         }
+    }
+
+    /// Throws the reason of a miss if the part of the index is damaged that has led to another
+    /// record.
+    private func verifyIndex(_ nameSpace: NameSpace, _ identifier: String) throws {
+        do {
+            try snapshot.verifyIndex(generation.keyspaces, nameSpace, identifier)
+        } catch is FormatError {
+            throw Self.damagedIndex(identifier)
+        }
+    }
+
+    private static func damagedIndex(_ identifier: String) -> MissReason {
+        .damaged(path: identifier, detail: "its part of the index is damaged")
     }
 
     /// Reads the tree of the node `identifier`, without the models that lack required fields.
@@ -188,80 +215,48 @@ package final class SnapshotReader {
 package final class SnapshotSource: RecordSource {
     private let snapshot: Snapshot
     private let generation: Generation
-    /// Reads neighbouring records cheaply: the records of a tree stand side by side.
-    private let nodes: SequentialReader
-    private let shapes: [Shape?]
-    private let limit: Int
-    /// Nil before the first compressed record.
-    private let decompressor = Confined<RecordDecompressor?>(nil)
-    /// Shapes that this read found and `shapes` does not have.
-    private var found: [UInt64: Shape] = [:]
+    private let stored: StoredRecords
 
-    /// - Parameter limit: The most bytes to which one record may be decompressed.
+    /// - Parameter limit: The most bytes to which one frame may be decompressed.
     package init(
-        _ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit
-    )
-        throws
-    {
+        _ snapshot: Snapshot, of generation: Generation, limit: Int = FrameDecoder.limit
+    ) throws {
         self.snapshot = snapshot
         self.generation = generation
-        nodes = try SequentialReader(snapshot, generation.keyspaces.nodes)
-        shapes = generation.shapes.all
-        self.limit = limit
+        stored = try StoredRecords(
+            snapshot, generation, limit: min(limit, FrameDecoder.limit), keepsBlocks: true)
     }
 
     package func record(_ handle: Handle) throws -> RecordLookup {
-        var lent: ByteReader?
-        _ = try nodes.withValue(handle.rawValue) { lent = ByteReader(lent: $0) }
-        if let lent {
-            return try Chunks.isFirst(lent) ? joined(handle, lent) : .found(lent, owner: nil)
-        }
-        guard let state = try snapshot.state(generation.keyspaces, of: handle) else {
-            return .nothing
-        }
-        if state.flags.contains(.tombstone) { return .tombstone }
-        return state.flags.contains(.lost) ? .lost : .nothing
+        if let record = try find(handle) { return .found(record, owner: nil) }
+        return try lookUp(handle)
     }
 
-    /// Returns the long record that begins with the chunk `first`.
-    private func joined(_ handle: Handle, _ first: ByteReader) throws -> RecordLookup {
-        var first = first
-        guard let chunkCount = try Chunks.count(&first) else {
-            throw FormatError.malformed("a chunk of nothing")
+    /// Returns the bytes of a record that stands in a container; nil if it does not, or if it was
+    /// deleted and stood in a frame that can't be read.
+    @inline(__always)
+    private func find(_ handle: Handle) throws -> ByteReader? {
+        do {
+            return try stored.lend(handle)
+        } catch let error as FormatError {
+            guard let state = try? snapshot.state(generation.keyspaces, of: handle),
+                !state.flags.isDisjoint(with: [.tombstone, .lost])
+            else { throw error }
+            return nil
         }
-        // A commit removes a deleted long record in steps: some of its chunks may be gone.
+    }
+
+    private func lookUp(_ handle: Handle) throws -> RecordLookup {
         let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
-        if flags.contains(.pendingRemoval), !flags.contains(.blocked) { return .tombstone }
-        let buffer = RecordBuffer(
-            try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
+        // A commit removes a deleted long record in steps: some of its chunks may be gone.
+        let isPendingRemoval = flags.contains(.pendingRemoval) && !flags.contains(.blocked)
+        if flags.contains(.tombstone) || isPendingRemoval { return .tombstone }
+        if flags.contains(.lost) { return .lost }
+        guard let buffer = try stored.longRecordBytes(handle) else { return .nothing }
         return .found(buffer.reader, owner: buffer)
     }
 
-    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws
-        -> DecompressedRecord
-    {
-        if let decompressor = decompressor.value {
-            return try layout.decompress(reader, by: decompressor, in: decompressor.arena)
-        }
-        let made = RecordDecompressor(generation, snapshot, limit: limit)
-        decompressor.value = made
-        return try layout.decompress(reader, by: made, in: made.arena)
-    }
-
-    package func shape(_ number: UInt64) throws -> Shape? {
-        if number < shapes.count, let shape = shapes[Int(number)] { return shape }
-        return try lookUp(number)
-    }
-
-    private func lookUp(_ number: UInt64) throws -> Shape? {
-        if let shape = found[number] { return shape }
-        guard let stored = try snapshot.storedShape(generation.keyspaces, number) else {
-            return nil
-        }
-        found[number] = stored.shape
-        generation.shapes.add(stored.shape, number: number)
-        return stored.shape
-    }
+    package func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
 }
 
 /// Notes which records a read looks at.
@@ -278,20 +273,17 @@ private final class NotingSource: RecordSource {
         return try stored.record(handle)
     }
 
-    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
-        try stored.decompress(reader, layout)
-    }
-
     func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
 }
 
-/// The records of a transaction before its end: the states of records and the new shapes are in its
-/// tables and not yet in the file.
+/// The records of a transaction before its end: the states of records, the records themselves and
+/// the new shapes are in its tables and not yet in the file.
 ///
 /// Confined to the thread that commits.
 private final class TransactionSource: RecordSource {
     private let commit: CommitTransaction
     private let snapshot: Snapshot
+    /// Keeps the blocks in place that the transaction's own reader lends for a moment only.
     private let stored: SnapshotSource
 
     init(_ commit: CommitTransaction, _ snapshot: Snapshot, _ stored: SnapshotSource) {
@@ -305,11 +297,9 @@ private final class TransactionSource: RecordSource {
         if flags.contains(.tombstone) { return .tombstone }
         if flags.contains(.lost) { return .lost }
         if flags.contains(.pendingRemoval), !flags.contains(.blocked) { return .tombstone }
-        return try stored.record(handle)
-    }
-
-    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
-        try stored.decompress(reader, layout)
+        guard let record = try commit.records.find(handle) else { return .nothing }
+        let buffer = record.owner ?? RecordBuffer(record.reader, 0..<record.reader.end)
+        return .found(buffer.reader, owner: buffer)
     }
 
     func shape(_ number: UInt64) throws -> Shape? {

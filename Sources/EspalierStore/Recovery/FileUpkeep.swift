@@ -95,6 +95,8 @@ extension Committer {
     /// - Complexity: Two walks of the cache if it is intact, otherwise four.
     func repair(_ generation: Generation) throws {
         try generation.environment.checkWholeStructure()
+        // Blocks in memory would hide damage of the file.
+        generation.blocks.removeAll()
         // A commit takes a part of the damaged records, so it may take several.
         for _ in 0..<8 {
             let found = try generation.environment.read { transaction in
@@ -113,39 +115,36 @@ extension Committer {
     }
 
     /// Returns the records that can't be read, and the handles that have no record although a
-    /// record or an entry of `state` names them. A commit leaves out tombstones and stubs.
+    /// record or a group of states names them. A commit leaves out tombstones and stubs.
     private static func damagedRecords(
         in transaction: borrowing ReadTransaction, of generation: Generation
     ) throws -> [Handle] {
         let (keyspaces, snapshot) = (generation.keyspaces, transaction.snapshot)
-        let decompressor = RecordDecompressor(generation, snapshot)
+        let stored = try StoredRecords(snapshot, generation)
         var damaged: Set<Handle> = []
         var named: Set<Handle> = []
-        try transaction.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
-            guard key.byteCount == 8 else { return true }
-            let handle = try Handle(stored: key)
+        var readable: Set<Handle> = []
+        func read(_ handle: Handle) throws {
             do {
-                let record = try snapshot.record(keyspaces, handle, by: decompressor) {
-                    try snapshot.storedShape(keyspaces, $0)?.shape
-                }
+                let record = try stored.record(handle)
                 try record?.checkValues()
+                readable.insert(handle)
                 named.formUnion(record?.children ?? [])
             } catch let error as FormatError {
                 if !error.isNewer { damaged.insert(handle) }
             }
+        }
+        try stored.forEachHandle { handle in
+            try read(handle)
             return true
         }
-        try transaction.forEachKey(in: keyspaces.state, from: [UInt8]()) { key in
-            if let handle = try? Handle(stored: key) { named.insert(handle) }
-            return true
-        }
-        for handle in named {
+        try transaction.forEachState(keyspaces) { handle, _ in named.insert(handle) }
+        for handle in named.subtracting(readable) {
             // A tombstone or a stub needs no record.
             let flags = (try? snapshot.state(keyspaces, of: handle))??.flags ?? []
-            guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]),
-                try !snapshot.contains(keyspaces.nodes, handle.rawValue)
-            else { continue }
-            damaged.insert(handle)
+            guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { continue }
+            try read(handle)
+            if readable.remove(handle) != nil { damaged.insert(handle) }
         }
         return damaged.sorted()
     }

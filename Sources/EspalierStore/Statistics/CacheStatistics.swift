@@ -110,6 +110,12 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// The histogram behind ``commitLatency``.
     public var commitLatencies = LatencyHistogram()
 
+    // MARK: - Memory, of this process
+
+    /// What the memory for decompressed records holds and has done since the cache was opened, in
+    /// this process. ``Configuration/blockCache`` is its limit.
+    public var blocks = BlockStatistics()
+
     /// Creates the statistics of a cache that is empty and has done nothing.
     public init() {}
 

@@ -34,7 +34,7 @@ package struct LifetimeCounters: Hashable, Sendable {
     var missesByType = MissCounts()
     var droppedWrites = ReasonCounts(limit: 8)
     var rejectedWrites = ReasonCounts(limit: 16)
-    var generationsReplaced = ReasonCounts(limit: 8)
+    var generationsReplaced = ReasonCounts(limit: 12)
     var readLatency = LatencyHistogram()
     var commitLatency = LatencyHistogram()
     package var timeline = Timeline()

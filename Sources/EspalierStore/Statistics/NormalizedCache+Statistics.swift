@@ -24,6 +24,7 @@ extension NormalizedCache {
                 var lifetime = try transaction.lifetimeCounters(generation.keyspaces)
                 lifetime += pending
                 statistics.add(lifetime)
+                statistics.blocks = generation.blocks.statistics
                 statistics.directoryBytes = ByteCount(engine.directory.byteCount())
                 return statistics
             }

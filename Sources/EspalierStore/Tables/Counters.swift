@@ -10,7 +10,7 @@ import EspalierRecords
 /// The fields stand in the order of `forEachField`. A reader takes the fields that it knows; fields
 /// that the stored value lacks are zero.
 package struct Counters: Hashable, Sendable {
-    var nextHandle: UInt64 = 1
+    package var nextHandle: UInt64 = 1
     var nextShape: UInt64 = 1
     /// Number 1 stands for "no dictionary".
     var nextDictionary: UInt64 = 2
@@ -23,7 +23,7 @@ package struct Counters: Hashable, Sendable {
     var segments: UInt64 = 0
     var tombstones: UInt64 = 0
     /// Bytes of all records as stored.
-    var recordBytes: UInt64 = 0
+    package var recordBytes: UInt64 = 0
     /// Bytes of all records before compression.
     var rawBytes: UInt64 = 0
 
@@ -133,9 +133,9 @@ package struct Counters: Hashable, Sendable {
 
     /// Counts a payload that was written. A payload too short for compression says nothing about
     /// dictionaries and is left out.
-    mutating func countWritten(payload: Int, stored: Int) {
-        guard payload >= RecordCompressor.shortest else { return }
-        rawSinceTraining &+= UInt64(payload)
+    mutating func countWritten(raw: Int, stored: Int) {
+        guard raw >= BlockCompressor.shortest else { return }
+        rawSinceTraining &+= UInt64(raw)
         storedSinceTraining &+= UInt64(stored)
     }
 }

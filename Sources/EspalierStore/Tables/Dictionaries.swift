@@ -5,15 +5,12 @@ import EspalierRecords
 /// A dictionary in the `dictionaries` keyspace, cut into slices.
 ///
 ///     key     = number (8 bytes), slice (4 bytes)
-///     slice 0 = fingerprint of its shape, or 0 (8 bytes), byte count (varint), bytes, check
+///     slice 0 = byte count (varint), bytes, check
 ///     slice k = bytes, check
 ///
 /// The checks are seeded with (number * 9E3779B97F4A7C15) xor k. A dictionary is written once and
 /// never changed.
 package struct StoredDictionary: Sendable {
-    /// The fingerprint of the shape whose records trained it; 0 for the common dictionary, which
-    /// all shapes without one of their own use.
-    package let shape: UInt64
     package let bytes: [UInt8]
 
     func slices(number: UInt64, limit: Int) -> [[UInt8]] {
@@ -21,10 +18,7 @@ package struct StoredDictionary: Sendable {
         var rest = bytes[...]
         repeat {
             var writer = ByteWriter(capacity: limit)
-            if slices.isEmpty {
-                writer.append(integer: shape)
-                writer.append(varint: UInt64(bytes.count))
-            }
+            if slices.isEmpty { writer.append(varint: UInt64(bytes.count)) }
             let slice = rest.prefix(limit - writer.count - RecordLayout.checkSize)
             writer.append(slice)
             writer.append(integer: writer.check(seed: Self.seed(number, slices.count)))
@@ -41,7 +35,6 @@ package struct StoredDictionary: Sendable {
     /// Joins slices that the caller adds in order.
     struct Joining: ~Copyable {
         private let number: UInt64
-        private var shape: UInt64 = 0
         private var byteCount = 0
         private var count = 0
         private var writer = ByteWriter()
@@ -50,10 +43,7 @@ package struct StoredDictionary: Sendable {
 
         mutating func add(_ slice: inout ByteReader) throws(FormatError) {
             let end = try slice.verifiedEnd(seed: seed(number, count))
-            if count == 0 {
-                shape = try slice.integer(UInt64.self)
-                byteCount = Int(clamping: try slice.varint())
-            }
+            if count == 0 { byteCount = Int(clamping: try slice.varint()) }
             guard slice.position <= end else { throw .truncated }
             slice.copy(slice.position..<end, into: &writer)
             count += 1
@@ -61,14 +51,14 @@ package struct StoredDictionary: Sendable {
 
         func finish() throws(FormatError) -> StoredDictionary {
             guard writer.count == byteCount else { throw .truncated }
-            return StoredDictionary(shape: shape, bytes: writer.bytes)
+            return StoredDictionary(bytes: writer.bytes)
         }
     }
 }
 
 /// A dictionary in memory, as reads use it.
 package final class RecordDictionary: Sendable {
-    /// The seed of the checks of records that were compressed with it.
+    /// A part of the seed of the checks of blocks that were compressed with it.
     package let fingerprint: UInt64
     let digested: CompressionDictionary
     var bytes: [UInt8] { digested.bytes }
@@ -84,31 +74,30 @@ package final class RecordDictionary: Sendable {
     static func fingerprint(of bytes: [UInt8]) -> UInt64 { max(1, XXHash64.hash(bytes)) }
 }
 
-/// The list of dictionaries as the committer knows it: their numbers, which of them compress new
-/// records, and how many records use each. The list is one value of `info`.
+/// The list of dictionaries as the committer knows it: their numbers, which of them compresses new
+/// blocks, and how many frames use each. The list is one value of `info`.
 ///
 ///     list  = count (varint), entries, check
-///     entry = number, bytes of the dictionary, records (varints), flags (byte: 1 current),
-///             fingerprint of the shape, or 0 (8 bytes), fingerprint of the dictionary (8 bytes)
+///     entry = number, bytes of the dictionary, frames (varints), flags (byte: 1 current),
+///             fingerprint of the dictionary (8 bytes)
 ///
 /// A value type: a transaction changes its copy, which replaces the committer's after the commit.
 package struct DictionaryTable {
     package struct Entry: Hashable, Sendable {
-        package let shape: UInt64
         package let fingerprint: UInt64
         package let byteCount: Int
-        package var recordCount: UInt64 = 0
-        /// Whether it compresses new records.
+        package var frameCount: UInt64 = 0
+        /// Whether it compresses new blocks.
         package var isCurrent = true
     }
 
     static let key = [UInt8]("dictionaries".utf8)
 
     package private(set) var entries: [UInt64: Entry] = [:]
-    /// The number of the current dictionary, by the fingerprint of its shape.
-    private var current: [UInt64: UInt64] = [:]
+    /// The number of the current dictionary.
+    private(set) var current: UInt64?
     private var hasChanged = false
-    /// Whether the list was damaged, so that records have to be counted anew.
+    /// Whether the list was damaged, so that frames have to be counted anew.
     package private(set) var isDamaged = false
 
     init() {}
@@ -126,7 +115,7 @@ package struct DictionaryTable {
         } catch is FormatError {
             try recover(transaction, keyspaces)
         }
-        for (number, entry) in entries where entry.isCurrent { current[entry.shape] = number }
+        current = entries.filter(\.value.isCurrent).map(\.key).max()
     }
 
     private mutating func read(_ reader: inout ByteReader) throws(FormatError) {
@@ -134,12 +123,11 @@ package struct DictionaryTable {
         for _ in 0..<(try reader.count()) {
             let number = try reader.varint()
             let byteCount = Int(clamping: try reader.varint())
-            let recordCount = try reader.varint()
+            let frameCount = try reader.varint()
             let isCurrent = try reader.byte() & 1 != 0
             entries[number] = Entry(
-                shape: try reader.integer(UInt64.self),
                 fingerprint: try reader.integer(UInt64.self),
-                byteCount: byteCount, recordCount: recordCount, isCurrent: isCurrent)
+                byteCount: byteCount, frameCount: frameCount, isCurrent: isCurrent)
         }
     }
 
@@ -152,7 +140,7 @@ package struct DictionaryTable {
             let stored = try? transaction.storedDictionary(keyspaces, number)
             let fingerprint = stored.map { RecordDictionary.fingerprint(of: $0.bytes) }
             entries[number] = Entry(
-                shape: stored?.shape ?? 0, fingerprint: fingerprint ?? 0,
+                fingerprint: fingerprint ?? 0,
                 byteCount: stored?.bytes.count ?? 0, isCurrent: false)
         }
     }
@@ -163,75 +151,67 @@ package struct DictionaryTable {
         for (number, entry) in entries.sorted(by: { $0.key < $1.key }) {
             writer.append(varint: number)
             writer.append(varint: UInt64(entry.byteCount))
-            writer.append(varint: entry.recordCount)
+            writer.append(varint: entry.frameCount)
             writer.append(entry.isCurrent ? 1 : 0)
-            writer.append(integer: entry.shape)
             writer.append(integer: entry.fingerprint)
         }
         writer.append(integer: writer.check(seed: 0))
         return writer.bytes
     }
 
-    /// Whether new records are compressed with any dictionary.
-    var hasCurrent: Bool { !current.isEmpty }
+    /// Whether new blocks are compressed with a dictionary.
+    var hasCurrent: Bool { current != nil }
 
     /// Bytes of all dictionaries.
     var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
 
-    /// Returns the number of the dictionary that compresses new records of a shape: its own, or
-    /// else the common one; nil if there is none.
-    func current(for shape: UInt64) -> UInt64? { current[shape] ?? current[0] }
-
     // MARK: Changes
 
-    /// Makes `new` the current dictionaries.
-    mutating func replaceCurrent(with new: [(number: UInt64, entry: Entry)]) {
+    /// Makes a new dictionary the current one; none for nil.
+    mutating func replaceCurrent(with new: (number: UInt64, entry: Entry)?) {
         for number in entries.keys { entries[number]?.isCurrent = false }
-        current = [:]
-        for (number, entry) in new {
-            entries[number] = entry
-            current[entry.shape] = number
-        }
+        current = new?.number
+        if let new { entries[new.number] = new.entry }
         hasChanged = true
     }
 
-    /// Stops compressing new records with a dictionary.
+    /// Stops compressing new blocks with a dictionary.
     mutating func retire(_ number: UInt64) {
         change(number) { $0.isCurrent = false }
-        current = current.filter { $0.value != number }
+        if current == number { current = nil }
     }
 
-    /// Adds one to the number of records that use a dictionary.
-    mutating func retain(_ number: UInt64) { change(number) { $0.recordCount += 1 } }
+    /// Adds one to the number of frames that use a dictionary.
+    mutating func retain(_ number: UInt64) { change(number) { $0.frameCount += 1 } }
 
-    /// Subtracts one from the number of records that use a dictionary.
+    /// Subtracts one from the number of frames that use a dictionary.
     mutating func release(_ number: UInt64) {
-        change(number) { if $0.recordCount > 0 { $0.recordCount -= 1 } }
+        change(number) { if $0.frameCount > 0 { $0.frameCount -= 1 } }
     }
 
     private mutating func change(_ number: UInt64, _ body: (inout Entry) -> Void) {
-        guard number > RecordLayout.noDictionary, entries[number] != nil else { return }
+        guard number > FrameDecoder.noDictionary, entries[number] != nil else { return }
         body(&entries[number]!)  // present, as checked above
         hasChanged = true
     }
 
     /// Sets all counts, after damage made them wrong.
-    mutating func setRecordCounts(_ counts: [UInt64: UInt64]) {
-        for (number, entry) in entries where entry.recordCount != counts[number] ?? 0 {
-            entries[number]?.recordCount = counts[number] ?? 0
+    mutating func setFrameCounts(_ counts: [UInt64: UInt64]) {
+        for (number, entry) in entries where entry.frameCount != counts[number] ?? 0 {
+            entries[number]?.frameCount = counts[number] ?? 0
             hasChanged = true
         }
         isDamaged = false
     }
 
-    /// Writes the list and deletes the dictionaries that no record uses and that compress no new
-    /// records. Returns the numbers of the deleted dictionaries.
+    /// Writes the list and deletes the dictionaries that no frame uses and that compress no new
+    /// blocks. Returns the numbers of the deleted dictionaries.
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [UInt64] {
         guard hasChanged else { return [] }
         hasChanged = false
-        let unused = entries.filter { $0.value.recordCount == 0 && !$0.value.isCurrent }.map(\.key)
+        let unused = entries.filter { $0.value.frameCount == 0 && !$0.value.isCurrent }.map(\.key)
         for number in unused {
             entries[number] = nil
             try Self.delete(number, &transaction, keyspaces)

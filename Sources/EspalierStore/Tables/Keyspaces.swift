@@ -8,12 +8,15 @@ package import EspalierRecords
 package final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
+        "long",
     ]
 
-    /// Name space and identifier -> handle. See `IndexTable`.
+    /// Lower bound of names -> a group of names with their handles. See `IndexGroups`.
     package let index: Keyspace
-    /// Handle, or handle and chunk -> record. See `RecordTable`.
+    /// Handle -> container of records. See `Container`.
     package let nodes: Keyspace
+    /// Handle and chunk -> part of a record that is too long for a container. See `Chunks`.
+    package let long: Keyspace
     /// Handle -> reference count, stamp, flags, where they differ from the default. See
     /// `ReferenceCounts`.
     package let state: Keyspace
@@ -30,16 +33,17 @@ package final class Keyspaces: Sendable {
     /// Name -> format, counters, budget, statistics, list of dictionaries. See `CounterTable` and
     /// `DictionaryTable`.
     let info: Keyspace
-    /// Hashes the names that are keys of `index` and `pins`, if the file is encrypted.
+    /// Hashes the names in `index` and `pins`, if the file is encrypted.
     private let names: Sealer?
 
-    /// Whether the keys of `index` and `pins` are hashes. Then only the record has its name.
+    /// Whether the names in `index` and `pins` are hashes. Then only the record has its name.
     package var hidesNames: Bool { names != nil }
 
     init(_ environment: Environment) {
         names = environment.protection?.sealer
         index = environment.keyspace("index")
         nodes = environment.keyspace("nodes")
+        long = environment.keyspace("long")
         state = environment.keyspace("state")
         recency = environment.keyspace("recency")
         shapes = environment.keyspace("shapes")
@@ -78,8 +82,8 @@ package struct Stamp: Hashable, Comparable, Sendable {
     package static func < (a: Stamp, b: Stamp) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A handle as keyspaces hold it: the value of an index entry or a pin, and the first eight bytes
-/// of a key in `nodes` and `state`.
+/// A handle as keyspaces hold it: the value of a pin, and the first eight bytes of a key in
+/// `nodes`, `state` and `long`.
 extension Handle {
     package init(stored span: RawSpan) throws {
         self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }

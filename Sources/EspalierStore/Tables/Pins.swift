@@ -3,7 +3,7 @@ import EspalierRecords
 
 /// The `pins` keyspace as one transaction changes it, and what pinned records cost.
 ///
-///     key = index key        value = handle (8 bytes)
+///     key = name, as in the index        value = handle (8 bytes)
 ///
 /// A pin counts as a reference, but no record holds it. Eviction therefore never reaches a pinned
 /// record, nor any record below it. Confined to the thread that commits.
@@ -44,6 +44,7 @@ final class PinTable {
         }
         try transaction.put(keyspace, key, handle.storedBytes)
         change.pins += 1
+        change.cost += PinCost.bytesOfPin
         return true
     }
 
@@ -52,8 +53,28 @@ final class PinTable {
         guard change.pins > 0, let value = try transaction.value(keyspace, key) else { return nil }
         try transaction.delete(keyspace, key)
         change.pins -= 1
-        if change.pins == 0 { change.cost = 0 }
+        change.cost = change.pins == 0 ? 0 : max(0, change.cost - PinCost.bytesOfPin)
         return value
+    }
+
+    /// Returns whether a name is pinned and leads to `handle`. The key of a pin is a whole name.
+    func names(
+        _ handle: Handle, _ key: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard !isEmpty else { return false }
+        return try transaction.value(keyspace, key).flatMap { try? Handle(stored: $0) } == handle
+    }
+
+    /// Returns the keys of all pins by their handles.
+    func names(in transaction: borrowing WriteTransaction) throws -> [Handle: [UInt8]] {
+        var names: [Handle: [UInt8]] = [:]
+        guard !isEmpty else { return names }
+        try transaction.forEach(in: keyspace) { key, value in
+            guard let handle = try? Handle(stored: value) else { return true }
+            names[handle] = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+            return true
+        }
+        return names
     }
 
     /// Adds the cost of records and of everything below them. `record` reads a record.
@@ -66,11 +87,9 @@ final class PinTable {
         }
     }
 
-    /// Sets the cost of a pinned record: its bytes, its index entry, and the overhead that LMDB has
-    /// for each entry.
+    /// Sets the cost of a pinned record: its share of a page, and of a page of the index.
     func setCost(of record: Record) {
-        let name = record.nameSpace == .segment ? 0 : record.identifier.utf8.count + 27
-        let cost = record.storedByteCount + 18 + name
+        let cost = PinCost.bytes(of: record)
         change.cost += cost - (known.cost(of: record.handle, with: change) ?? 0)
         change.costs[record.handle] = cost
     }
@@ -78,15 +97,60 @@ final class PinTable {
     /// Counts written bytes as bytes of pinned records, because it is not known which are pinned.
     func addUnmeasured(_ byteCount: Int) { change.cost += byteCount * 2 }
 
-    /// Begins a measurement: forgets all costs, which `add` then counts again.
+    /// Begins a measurement: forgets the costs of records, which `add` then counts again.
     func beginMeasurement() {
         change.costs = [:]
-        change.cost = 0
+        change.cost = change.pins * PinCost.bytesOfPin
         change.isMeasurement = true
     }
 
     /// Applies the changes of a committed transaction in memory.
     func publish() { known.apply(change) }
+}
+
+/// What pinned records take of the file, estimated for full pages of 4 KiB; larger pages waste
+/// less.
+///
+/// Containers are pages, and frames are not divided between them, so a record costs its part of a
+/// page and not its bytes alone: of records of 1,000 bytes that do not compress, a page holds two.
+enum PinCost {
+    /// The longest container, and the page of LMDB that it takes.
+    private static let container = 4_080
+    private static let page = 4_096
+    /// The directory of a container without its entries, and an entry of it.
+    private static let directory = 6
+    private static let entry = 5
+    /// A frame without its records: the dictionary, the table of shapes, counts and the check.
+    private static let frame = 20
+    /// The table's entry for a record in a block.
+    private static let recordEntry = 4
+
+    /// A pin itself: its entry in `pins`, and the state of its record (less than 20 bytes).
+    static let bytesOfPin = 64
+
+    /// Returns the share that a record has of a page of records, and of a page of the index.
+    static func bytes(of record: Record) -> Int {
+        let bytes = record.storedByteCount
+        let records =
+            record.isLong
+            ? (bytes + container - 1) / container * page
+            : bytesInContainer(record.rawByteCount, storedAs: bytes)
+        guard record.nameSpace != .segment else { return records }
+        return records + nameBytes(record.identifier.utf8.count)
+    }
+
+    /// Returns the part of a page that a record takes among others of its size.
+    static func bytesInContainer(_ rawByteCount: Int, storedAs byteCount: Int) -> Int {
+        let fitting = RecordBlock.byteLimit / max(1, rawByteCount)
+        let records = min(max(fitting, 1), RecordBlock.recordLimit)
+        let frameBytes = frame + records * (byteCount + recordEntry)
+        let frames = max(1, (container - directory) / (frameBytes + entry))
+        return page / (records * frames)
+    }
+
+    /// Returns what a name takes in the index. Most names are stored as short beginnings, and the
+    /// pages of the index are about three quarters full.
+    private static func nameBytes(_ count: Int) -> Int { 12 + count / 8 }
 }
 
 /// The pinned records that this process knows, and what they cost.
@@ -154,7 +218,7 @@ extension CommitTransaction {
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws {
         guard let handle = try index.handle(of: identifier, in: nameSpace, transaction),
-            let record = try readableRecord(handle, in: transaction),
+            let record = try readableRecord(handle),
             record.isNamed(identifier, in: nameSpace)
         else {
             throw CacheError(.notFound, "There is nothing under this name to pin. Store it first.")
@@ -168,7 +232,7 @@ extension CommitTransaction {
         guard isNew else { return }
         try states.retain(handle, in: transaction)
         try states.touch(handle, in: transaction)
-        try pins.add([handle]) { try readableRecord($0, in: transaction) }
+        try pins.add([handle]) { try readableRecord($0) }
         try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
     }
 
@@ -190,16 +254,16 @@ extension CommitTransaction {
     ///
     /// - Throws: `.pinnedFull` if pinned records cost more than half of the budget.
     func checkPins(in transaction: borrowing WriteTransaction) throws {
-        let rewritten = records.edited[checkedEdits...]
+        let rewritten = records.rewritten[checkedEdits...]
         let bytes = Int(clamping: counters.bytesWritten - checkedBytes)
-        checkedEdits = records.editedCount
+        checkedEdits = records.rewritten.count
         checkedBytes = counters.bytesWritten
         guard !pins.isEmpty, bytes > 0 else { return }
         if pins.isMeasured {
             for handle in rewritten where pins.isPinned(handle) {
-                guard let record = try readableRecord(handle, in: transaction) else { continue }
+                guard let record = try readableRecord(handle) else { continue }
                 pins.setCost(of: record)
-                try pins.add(record.children) { try readableRecord($0, in: transaction) }
+                try pins.add(record.children) { try readableRecord($0) }
             }
         } else {
             pins.addUnmeasured(bytes)
@@ -222,7 +286,7 @@ extension CommitTransaction {
         guard pins.cost > limit else { return }
         pins.beginMeasurement()
         try pins.add(transaction.pinnedHandles(keyspaces)) {
-            try readableRecord($0, in: transaction)
+            try readableRecord($0)
         }
         guard pins.cost <= limit else { throw CacheError.pinnedFull(budget) }
     }

@@ -6,39 +6,39 @@ import EspalierRecords
 ///     key = stamp, handle (8 bytes each)        value = nothing
 ///
 /// It lists a record exactly under its `StateEntry.recencyStamp`. `ReferenceCounts` keeps that
-/// invariant: it moves a record here whenever it writes the record's entry of `state`. The only
-/// other writer is `RecencyOrder`, which deletes entries that damage has left.
+/// invariant: it moves a record here whenever it writes the record's state. The only other writer
+/// is `RecencyOrder`, which deletes entries that damage has left.
 struct Recency {
     private let keyspace: Keyspace
 
     init(_ keyspaces: Keyspaces) { keyspace = keyspaces.recency }
 
-    /// Moves a record from the place of one state to the place of the next.
-    func move(
-        _ handle: Handle, from before: StateEntry?, to after: StateEntry?,
-        in transaction: inout WriteTransaction
-    ) throws {
-        let old = before?.recencyStamp
-        let new = after?.recencyStamp
-        guard old != new else { return }
-        if let old {
-            try transaction.delete(keyspace, KeyPair(old.rawValue, handle.rawValue))
-        }
-        if let new {
-            try transaction.put(keyspace, KeyPair(new.rawValue, handle.rawValue), [])
-        }
+    /// A record whose place changes.
+    struct Move {
+        let handle: Handle
+        let from: Stamp?
+        let to: Stamp?
     }
 
-    /// Returns the stamp under which the keyspace lists a record. Walks the keyspace.
-    func stamp(
-        of handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> Stamp? {
-        var stamp: Stamp?
-        try transaction.forEach(in: keyspace) { key, _ in
-            guard let pair = KeyPair(key), pair.second == handle.rawValue else { return true }
-            stamp = Stamp(pair.first)
-            return false
+    /// Moves records from the places of their old states to those of their new ones.
+    func apply(_ moves: [Move], in transaction: inout WriteTransaction) throws {
+        for move in moves {
+            guard let stamp = move.from else { continue }
+            try transaction.delete(keyspace, KeyPair(stamp.rawValue, move.handle.rawValue))
         }
-        return stamp
+        let added = moves.compactMap { move in
+            move.to.map { RecencyEntry(stamp: $0, handle: move.handle) }
+        }
+        // Most of them are younger than all others. To append them fills the pages.
+        let last = try transaction.withCursor(keyspace) { cursor in
+            try cursor.last() ? cursor.withKey { KeyPair($0).map(RecencyEntry.init) } : nil
+        }
+        for entry in added.sorted() {
+            if last.map({ $0 < entry }) ?? false {
+                try transaction.append(keyspace, entry.key, [])
+            } else {
+                try transaction.put(keyspace, entry.key, [])
+            }
+        }
     }
 }

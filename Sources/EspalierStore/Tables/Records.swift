@@ -1,174 +1,263 @@
 import EspalierConfinement
-package import EspalierLMDB
-package import EspalierRecords
+import EspalierLMDB
+import EspalierRecords
 
-/// The `nodes` keyspace as one transaction changes it: the bytes of records, cut into chunks if
-/// they do not fit in one value of LMDB.
+/// The records as one transaction changes them.
 ///
-/// A record is written to LMDB when it is stored, not at the end of the commit. `edited` lists the
-/// records that the transaction has rewritten or removed. Confined to the thread that commits.
+/// New bytes stay in memory until they are applied. A `ContainerWriter` then writes them in the
+/// order of handles, so that each container is written once. Chunks of records with a pending
+/// removal are deleted at once. Confined to the thread that commits.
 final class RecordTable {
     // immutable
-    private let keyspace: Keyspace
+    private let keyspaces: Keyspaces
     private let counters: CounterTable
+    /// The records as the transaction has written them so far.
+    private let stored: StoredRecords
     /// The most bytes that one value of LMDB holds.
-    let chunkLimit: Int
+    let valueLimit: Int
+
+    /// A record that was written or removed.
+    private struct Pending {
+        /// Where its bytes are in `bytes`; nil if it was removed.
+        var range: Range<Int>?
+        var shape: BlockShape
+        /// Whether containers or chunks have a record under the handle.
+        let isStored: Bool
+        /// Whether chunks may have it.
+        let wasLong: Bool
+    }
 
     // confined to the thread that commits
     private struct State: ~Copyable {
-        /// The highest handle that the keyspace may hold. Records above it are appended, which
-        /// keeps pages full.
-        var highest: UInt64
-        var edited: [Handle] = []
+        var pending = PendingEntries<Pending>()
+        var pendingCount = 0
+        /// Those of `pending` that stand in containers or chunks.
+        var storedPending: [Handle] = []
+        /// The number of times that the changes were written to containers.
+        var applications = 0
+        /// The stored bytes of the records that `pending` removes.
+        var removedBytes = 0
+        /// The bytes of the records in `pending`.
+        var bytes = ByteWriter()
+        var rewritten: [Handle] = []
+        var edited: [UInt64] = []
         var newPages = NewPages()
     }
-    private let state: Confined<State>
+    private let state = Confined(State())
 
-    init(_ keyspaces: Keyspaces, _ counters: CounterTable, chunkLimit: Int) {
-        keyspace = keyspaces.nodes
+    init(
+        _ keyspaces: Keyspaces, _ counters: CounterTable, _ stored: StoredRecords, valueLimit: Int
+    ) {
+        self.keyspaces = keyspaces
         self.counters = counters
-        self.chunkLimit = chunkLimit
-        state = Confined(State(highest: counters.value.nextHandle &- 1))
+        self.stored = stored
+        self.valueLimit = valueLimit
     }
 
     /// The records that were rewritten or removed.
-    var edited: [Handle] { state.value.edited }
+    var rewritten: [Handle] { state.value.rewritten }
 
-    var editedCount: Int { state.value.edited.count }
+    /// The keys of containers that were rewritten or deleted.
+    var edited: [UInt64] { state.value.edited }
 
-    /// An estimate of the pages that written records fill.
-    var newPages: Int { state.value.newPages.count }
+    var editedCount: Int { state.value.edited.count + state.value.pendingCount }
 
-    /// Counts the pages of a new value in another keyspace.
+    /// An estimate of the pages that new values fill. Those that are not in containers yet are
+    /// expected to be compressed as the others were.
+    var newPages: Int {
+        let (raw, stored) = (counters.value.rawBytes, counters.value.recordBytes)
+        let pending = UInt64(state.value.bytes.count)
+        let expected = raw > pending * 2 ? pending * stored * 5 / (raw * 4) : pending
+        return state.value.newPages.count + Int(min(expected, pending) / 4_000)
+            + (pending > 0 ? 1 : 0)
+    }
+
+    /// The number of records that were written or removed, and are not in containers yet.
+    var pendingCount: Int { state.value.pendingCount }
+
+    /// The handles of these records.
+    var pendingHandles: [Handle] { state.value.pending.all.map(\.handle) }
+
+    /// Those of these records that stand in containers or chunks, and how often such a list was
+    /// applied: a new list begins with each application.
+    var storedPending: (handles: [Handle], applications: Int) {
+        (state.value.storedPending, state.value.applications)
+    }
+
+    /// The stored bytes of the records that were removed, and are still in their containers.
+    var removedBytes: Int { state.value.removedBytes }
+
+    /// Counts the pages of a new value.
     func addNewPages(for byteCount: Int) { state.value.newPages.add(byteCount) }
 
-    /// Returns whether a record is stored in several values.
-    func isChunked(_ record: Record) -> Bool { record.storedByteCount > chunkLimit }
+    /// Notes that a container was rewritten or deleted.
+    func noteEdit(ofContainer key: Handle) { state.value.edited.append(key.rawValue) }
 
-    func contains(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
-        try transaction.contains(keyspace, handle.rawValue)
+    // MARK: Reading
+
+    /// Returns a record; nil if there is none.
+    ///
+    /// - Throws: A `FormatError` if it is damaged.
+    func record(_ handle: Handle) throws -> Record? {
+        guard let pending = state.value.pending[handle] else { return try stored.record(handle) }
+        guard let range = pending.range else { return nil }
+        return try Record(
+            reading: state.value.bytes.lend(range), handle: handle, shapes: stored.shape)
     }
 
-    /// Replaces the bytes of `old` by those of a record. `rawByteCount` is the number of bytes
-    /// before compression.
+    /// Returns the bytes of a record, and what keeps them in place; nil if there is none. Without
+    /// an owner they are lent until the next look-up.
+    func find(_ handle: Handle) throws -> (reader: ByteReader, owner: RecordBuffer?)? {
+        if let pending = state.value.pending[handle] {
+            guard let range = pending.range else { return nil }
+            let buffer = RecordBuffer(state.value.bytes.lend(range), 0..<range.count)
+            return (buffer.reader, buffer)
+        }
+        if let reader = try stored.lend(handle) { return (reader, nil) }
+        return try stored.longRecordBytes(handle).map { ($0.reader, $0) }
+    }
+
+    /// Returns whether there are bytes of a record, readable or not.
+    func contains(_ handle: Handle) throws -> Bool {
+        if let pending = state.value.pending[handle] { return pending.range != nil }
+        return try stored.contains(handle)
+    }
+
+    /// Returns the handles that a record refers to, none if it can't be read.
+    func children(of handle: Handle) -> [Handle] { (try? record(handle))??.children ?? [] }
+
+    // MARK: Writing
+
+    /// Writes a record in place of `old`.
     func store(
-        _ bytes: [UInt8], rawByteCount: Int, at handle: Handle, over old: Record?,
-        in transaction: inout WriteTransaction
-    ) throws {
-        var chunkCount = 1
-        if bytes.count <= chunkLimit {
-            try storeFirst(bytes, at: handle, in: &transaction)
-        } else {
-            let chunks = Chunks.split(bytes, handle: handle, limit: chunkLimit)
-            chunkCount = chunks.count
-            try storeFirst(chunks[0], at: handle, in: &transaction)
-            for (number, chunk) in chunks.enumerated().dropFirst() {
-                try transaction.put(keyspace, ChunkKey(handle.rawValue, UInt32(number)), chunk)
-                countStored(chunk)
-            }
-        }
-        counters.value.rawBytes += UInt64(rawByteCount)
-        counters.value.bytesWritten += UInt64(bytes.count)
+        _ content: RecordContent, _ shape: RecordLayout.ShapeReference, at handle: Handle,
+        over old: Record?
+    ) {
+        let start = state.value.bytes.count
+        RecordLayout.write(
+            handle, nameSpace: content.nameSpace, shape: shape, children: content.children,
+            identifier: content.identifier, values: content.values, to: &state.value.bytes)
+        let range = start..<state.value.bytes.count
+        setPending(range, BlockShape(shape), at: handle, over: old)
+        counters.value.rawBytes += UInt64(range.count)
+        counters.value.bytesWritten += UInt64(range.count)
         guard let old else { return }
-        state.value.edited.append(handle)
-        let before = Chunks.layout(of: old.storedByteCount, limit: chunkLimit)
-        counters.value.recordBytes -= min(
-            counters.value.recordBytes, UInt64(before.storedBytes))
         counters.value.rawBytes -= min(counters.value.rawBytes, UInt64(old.rawByteCount))
-        for number in stride(from: chunkCount, to: before.count, by: 1) {
-            try transaction.delete(keyspace, ChunkKey(handle.rawValue, UInt32(number)))
-        }
     }
 
-    /// Writes a whole record, or its first chunk.
-    private func storeFirst(
-        _ value: [UInt8], at handle: Handle, in transaction: inout WriteTransaction
-    ) throws {
-        if handle.rawValue > state.value.highest, try append(value, at: handle, in: &transaction) {
-            state.value.highest = handle.rawValue
-        } else {
-            try transaction.put(keyspace, handle.rawValue, value)
+    private func setPending(
+        _ range: Range<Int>?, _ shape: BlockShape, at handle: Handle, over old: Record?
+    ) {
+        if old != nil { state.value.rewritten.append(handle) }
+        if state.value.pending[handle] != nil {
+            state.value.pending[handle]?.range = range
+            return state.value.pending[handle]!.shape = shape  // present, as checked above
         }
-        countStored(value)
+        state.value.pendingCount += 1
+        if let old {
+            state.value.storedPending.append(handle)
+            if range == nil, !old.isLong { state.value.removedBytes += old.storedByteCount }
+        }
+        let pending = Pending(
+            range: range, shape: shape, isStored: old != nil, wasLong: old?.isLong == true)
+        state.value.pending.insert(pending, at: handle)
     }
 
-    private func countStored(_ value: [UInt8]) {
-        counters.value.recordBytes += UInt64(value.count)
-        state.value.newPages.add(value.count)
-    }
-
-    /// Appends a value. Returns false where damage has left a key above all given-out handles.
-    private func append(
-        _ value: [UInt8], at handle: Handle, in transaction: inout WriteTransaction
-    ) throws -> Bool {
-        do throws(LMDBError) {
-            try transaction.append(keyspace, handle.rawValue, value)
-            return true
-        } catch {
-            guard error.code == .outOfOrder else { throw error }
-            return false
-        }
+    /// Writes a record that stands in chunks again, as it is.
+    func repackLong(_ record: BlockRecord) {
+        let start = state.value.bytes.count
+        record.bytes.copy(0..<record.bytes.end, into: &state.value.bytes)
+        // It stands in no frame, so a damaged frame around its handle stays.
+        let pending = Pending(
+            range: start..<state.value.bytes.count, shape: record.shape, isStored: false,
+            wasLong: true)
+        state.value.pendingCount += 1
+        state.value.pending.insert(pending, at: record.handle)
     }
 
     /// Removes the bytes of a record.
-    func erase(_ record: Record, in transaction: inout WriteTransaction) throws {
-        let layout = Chunks.layout(of: record.storedByteCount, limit: chunkLimit)
-        try transaction.delete(keyspace, record.handle.rawValue)
-        for number in stride(from: 1, to: layout.count, by: 1) {
-            try transaction.delete(keyspace, ChunkKey(record.handle.rawValue, UInt32(number)))
-        }
-        state.value.edited.append(record.handle)
-        counters.value.recordBytes -= min(
-            counters.value.recordBytes, UInt64(layout.storedBytes))
+    func erase(_ record: Record) {
+        setPending(nil, .none, at: record.handle, over: record)
     }
 
-    /// Removes the last value of a record, so that the remaining values are still its beginning.
-    /// Returns whether any value is left.
+    /// Removes whatever stands under a handle, readable or not. Returns whether there was anything.
+    /// Does not update the counters, so a recount has to follow.
+    func eraseUnreadable(_ handle: Handle) throws -> Bool {
+        guard try contains(handle) else { return false }
+        if state.value.pending[handle] != nil {
+            state.value.pending[handle]?.range = nil
+        } else {
+            state.value.pendingCount += 1
+            state.value.storedPending.append(handle)
+            state.value.pending.insert(
+                Pending(range: nil, shape: .none, isStored: true, wasLong: true), at: handle)
+        }
+        return true
+    }
+
+    /// Removes the last chunk of a long record, so that the remaining ones are still its beginning.
+    /// Returns whether any chunk is left.
     func eraseLastChunk(of handle: Handle, in transaction: inout WriteTransaction) throws -> Bool {
         guard let last = try lastChunk(of: handle, in: transaction) else { return false }
         counters.value.recordBytes -= min(counters.value.recordBytes, UInt64(last.bytes))
-        try transaction.delete(keyspace, last.key)
-        state.value.edited.append(handle)
-        return last.key.count > 8
+        try transaction.delete(keyspaces.long, last.key)
+        return last.key.chunk > 0
     }
 
     private func lastChunk(
         of handle: Handle, in transaction: borrowing WriteTransaction
-    ) throws -> (key: [UInt8], bytes: Int)? {
-        try transaction.withCursor(keyspace) { cursor in
-            let isBehind = try cursor.seek(atOrAfter: handle.rawValue + 1)
-            guard try isBehind ? cursor.previous() : cursor.last() else { return nil }
-            return try cursor.withEntry { key, value in
-                try ByteReader.reading(key) { reader in
-                    guard try reader.integer(UInt64.self) == handle.rawValue else { return nil }
-                    reader.position = 0
-                    return (try reader.bytes(count: reader.end), value.byteCount)
-                }
+    ) throws -> (key: ChunkKey, bytes: Int)? {
+        try transaction.withCursor(keyspaces.long) { cursor in
+            guard try cursor.seek(atOrBefore: ChunkKey(handle.rawValue, .max)) else { return nil }
+            return cursor.withEntry { key, value in
+                guard let key = ChunkKey(key), key.number == handle.rawValue else { return nil }
+                return (key, value.byteCount)
             }
         }
-    }
-
-    /// Removes every value under a handle, whatever it contains. Returns whether there was any.
-    /// Does not update the counters, so a recount has to follow.
-    func eraseUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws -> Bool {
-        var keys: [[UInt8]] = []
-        try transaction.forEach(in: keyspace, from: handle.rawValue) { key, _ in
-            try ByteReader.reading(key) { reader in
-                guard try reader.integer(UInt64.self) == handle.rawValue else { return false }
-                reader.position = 0
-                keys.append(try reader.bytes(count: reader.end))
-                return true
-            }
-        }
-        guard !keys.isEmpty else { return false }
-        state.value.edited.append(handle)
-        for key in keys { try transaction.delete(keyspace, key) }
-        return true
     }
 
     /// Removes chunks whose record is gone.
     func eraseLooseChunks(_ keys: [[UInt8]], in transaction: inout WriteTransaction) throws {
-        for key in keys { try transaction.delete(keyspace, key) }
+        for key in keys { try transaction.delete(keyspaces.long, key) }
+    }
+
+    // MARK: Containers
+
+    /// A change to the containers.
+    struct Change {
+        let handle: Handle
+        /// The new bytes, lent until the next write; nil to remove the record.
+        let record: BlockRecord?
+        /// Whether containers or chunks have a record under the handle.
+        let isStored: Bool
+        let wasLong: Bool
+    }
+
+    /// Returns the changes that are not in containers yet, in the order of handles. The caller
+    /// writes them, and calls `finishChanges`.
+    func changes() -> [Change] {
+        let all = state.value.pending.all.sorted { $0.handle < $1.handle }
+        return all.compactMap { handle, pending in
+            guard pending.range != nil || pending.isStored else { return nil }
+            let record = pending.range.map {
+                BlockRecord(
+                    handle: handle, bytes: state.value.bytes.lend($0), shape: pending.shape)
+            }
+            return Change(
+                handle: handle, record: record, isStored: pending.isStored,
+                wasLong: pending.wasLong)
+        }
+    }
+
+    /// Forgets the changes, which are in containers now.
+    func finishChanges() {
+        state.value.pending.removeAll()
+        state.value.pendingCount = 0
+        state.value.storedPending.removeAll(keepingCapacity: true)
+        state.value.applications += 1
+        state.value.removedBytes = 0
+        state.value.bytes.removeAll()
+        stored.forget()
     }
 }
 
@@ -186,84 +275,9 @@ struct RecordContent {
     let children: [Handle]
     let values: ArraySlice<UInt8>
 
-    var payload: [UInt8] { Record.payload(identifier: identifier, values: values) }
-
     func isSame(as old: Record) -> Bool {
         shape == old.shape && children == old.children && values == old.values[...]
             && Identifier(identifier) == Identifier(old.identifier)
-    }
-}
-
-// MARK: - Look-ups
-
-extension ReadableTransaction where Self: ~Copyable {
-    /// Returns the record of `handle`, decompressed; nil if there is none. Damage throws a
-    /// `FormatError`.
-    package func record(
-        _ keyspaces: Keyspaces, _ handle: Handle, by decompressor: RecordDecompressor,
-        shapes: (UInt64) throws -> Shape?
-    ) throws -> Record? {
-        try withRecord(keyspaces, handle) { stored in
-            decompressor.arena.removeAll()
-            let decompressed = try RecordLayout.decompress(
-                stored, by: decompressor, in: decompressor.arena)
-            return try Record(
-                reading: decompressed, storedAs: stored.end, handle: handle, shapes: shapes)
-        }
-    }
-
-    /// Returns the handles that a record refers to, from its header alone and unchecked. For
-    /// searches in which a wrong answer does no harm.
-    func children(_ keyspaces: Keyspaces, of handle: Handle) throws -> [Handle] {
-        var children: [Handle] = []
-        _ = try withRecord(keyspaces, handle) { reader in
-            try RecordLayout(reading: &reader).readChildren(&reader, of: handle, into: &children)
-        }
-        return children
-    }
-
-    /// Returns the header of a record, unchecked, and the number of the record's bytes.
-    package func layout(
-        _ keyspaces: Keyspaces, of handle: Handle
-    ) throws -> (layout: RecordLayout, byteCount: Int)? {
-        try withRecord(keyspaces, handle) { (try RecordLayout(reading: &$0), $0.end) }
-    }
-
-    /// Returns the bytes of a record that stands in `chunkCount` chunks.
-    package func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws
-        -> [UInt8]
-    {
-        var writer = ByteWriter()
-        for number in 0..<chunkCount {
-            let join = { (span: RawSpan) throws -> Void in
-                try ByteReader.reading(span) {
-                    try Chunks.join(&$0, number: number, handle: handle, into: &writer)
-                }
-            }
-            let found: Void? =
-                number == 0
-                ? try withValue(nodes, handle.rawValue, join)
-                : try withValue(nodes, ChunkKey(handle.rawValue, UInt32(number)), join)
-            guard found != nil else { throw FormatError.truncated }
-        }
-        return writer.bytes
-    }
-
-    /// Calls `body` with the bytes of a record, its chunks joined. Returns nil, without a call, if
-    /// there is none.
-    private func withRecord<R>(
-        _ keyspaces: Keyspaces, _ handle: Handle, _ body: (inout ByteReader) throws -> R
-    ) throws -> R? {
-        var chunkCount: Int?
-        var result: R?
-        _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
-            chunkCount = try Chunks.count(span)
-            guard chunkCount == nil else { return }
-            result = try ByteReader.reading(span, body)
-        }
-        guard let chunkCount else { return result }
-        return try ByteReader.reading(
-            try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount), body)
     }
 }
 

@@ -5,24 +5,33 @@ import EspalierRecords
 /// The `state` keyspace as one transaction changes it: reference counts, stamps and flags. This
 /// class also updates `recency`, which follows from them.
 ///
-/// Changes stay in memory. `flush` then writes each changed entry once, in the order of handles, so
+/// Changes stay in memory. `flush` then writes each changed group once, in the order of handles, so
 /// that each page is dirtied once. Confined to the thread that commits.
 final class ReferenceCounts {
     // immutable
     private let keyspaces: Keyspaces
     private let recency: Recency
     private let counters: CounterTable
+    private let hasBytes: (Handle) throws -> Bool
 
     // confined to the thread that commits
-    private let confinedPending = Confined(PendingStates())
-    private var pending: PendingStates {
+    private let confinedPending = Confined(PendingEntries<PendingState>())
+    private var pending: PendingEntries<PendingState> {
         _read { yield confinedPending.value }
         _modify { yield &confinedPending.value }
     }
     /// The number of tombstones made minus the number of tombstones removed.
     private(set) var tombstoneChange = 0
-    /// Whether an entry was found damaged. All counts are then corrected before the commit.
-    private(set) var hasDamage = false
+    /// The groups that the transaction has read, until `flush` changes them.
+    private let confinedGroups = Confined(StateGroups())
+    private var groups: StateGroups {
+        _read { yield confinedGroups.value }
+        _modify { yield &confinedGroups.value }
+    }
+    /// Whether a state was found damaged. All counts are then corrected before the commit.
+    var hasDamage: Bool { groups.hasDamage || hasWrongFlags }
+    /// Whether a state said that a named record was deleted.
+    private var hasWrongFlags = false
     /// Whether the transaction has scheduled the removal of a record.
     private(set) var hasPendingRemovals = false
     /// The changed entries of records that were there before, each with the stamp under which
@@ -32,9 +41,14 @@ final class ReferenceCounts {
     /// transaction evicts.
     private var recencyChanges: [RecencyEntry]?
 
-    init(_ keyspaces: Keyspaces, _ counters: CounterTable) {
+    /// - Parameter hasBytes: Returns whether there are bytes of a record.
+    init(
+        _ keyspaces: Keyspaces, _ counters: CounterTable,
+        hasBytes: @escaping (Handle) throws -> Bool
+    ) {
         self.keyspaces = keyspaces
         self.counters = counters
+        self.hasBytes = hasBytes
         recency = Recency(keyspaces)
     }
 
@@ -50,7 +64,8 @@ final class ReferenceCounts {
     func makeHandle() -> Handle {
         let handle = Handle(counters.value.nextHandle)
         counters.value.nextHandle += 1
-        pending.insert(handle)
+        pending.insert(
+            PendingState(stored: nil, entry: .unreferenced, isNew: true), at: handle)
         return handle
     }
 
@@ -62,7 +77,7 @@ final class ReferenceCounts {
     ) throws -> StateEntry {
         if let state = pending[handle] { return state.entry }
         let state = try storedState(handle, in: transaction)
-        // A damaged entry is written anew with the rest, even if nothing changes it.
+        // A state of a damaged group is written anew, even if nothing changes it.
         if state.isDamaged { pending[handle] = state }
         return state.entry
     }
@@ -84,35 +99,64 @@ final class ReferenceCounts {
         }
     }
 
-    /// Returns the stored entry of a record. If it is damaged, returns what the other keyspaces
-    /// tell of it.
+    /// Returns the stored state of a record. If its group is damaged, returns what the other
+    /// keyspaces tell of it.
     private func storedState(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> PendingState {
-        do {
-            let stored = try transaction.state(keyspaces, of: handle)
+        if let group = try groups.group(around: handle, keyspaces, in: transaction) {
+            let stored = group[handle]
             return PendingState(stored: stored, entry: stored ?? .default, isNew: false)
-        } catch is FormatError {
-            hasDamage = true
-            let stored = try recoveredEntry(handle, in: transaction)
-            return PendingState(stored: stored, entry: stored, isNew: false, isDamaged: true)
+        }
+        let stored = try recoveredEntry(handle, in: transaction)
+        return PendingState(stored: stored, entry: stored, isNew: false, isDamaged: true)
+    }
+
+    /// Reads the groups that the next flush writes and that were not read yet, those of new
+    /// records, so that `hasDamage` tells whether one of them is damaged.
+    func readGroupsOfNewRecords(in transaction: borrowing WriteTransaction) throws {
+        try pending.forEach { handle, state in
+            guard state.isNew, state.isStored else { return }
+            _ = try groups.group(around: handle, keyspaces, in: transaction)
         }
     }
 
-    /// Rebuilds a damaged entry from the other keyspaces. Walks `recency`. Walks the index as well
-    /// if `recency` does not list the record and its bytes are not there.
+    /// Returns the records whose state is stored. Those of damaged groups are not known.
+    func storedHandles(
+        in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> [Handle] {
+        var handles: [Handle] = []
+        var damaged: [Handle] = []
+        try transaction.forEachState(
+            keyspaces, damaged: { key, _ in if let key { damaged.append(key) } }
+        ) { handle, _ in handles.append(handle) }
+        for key in damaged {
+            _ = try groups.group(around: key, keyspaces, in: transaction)
+        }
+        return handles
+    }
+
+    /// Rebuilds the state of a record whose group is damaged from the other keyspaces. Walks
+    /// `recency` and the index, once for all damaged groups.
     private func recoveredEntry(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> StateEntry {
-        if let stamp = try recency.stamp(of: handle, in: transaction) {
-            return StateEntry(referenceCount: 0, stamp: stamp)
+        try groups.readHints(keyspaces, in: transaction)
+        // Such counts are too high on purpose: the state must stay until its references have been
+        // counted.
+        let manyReferences = UInt64(UInt32.max)
+        if let stamp = groups.stamps[handle] {
+            // The removal of a record begins anew, and reads must not find the record again.
+            return stamp == .never
+                ? StateEntry(referenceCount: manyReferences, flags: [.pendingRemoval, .tombstone])
+                : StateEntry(referenceCount: 0, stamp: stamp)
         }
-        guard try !transaction.contains(keyspaces.nodes, handle.rawValue) else { return .default }
-        // The count is too high on purpose: the entry must stay until its references have been
-        // counted. A record with an index entry was not deleted.
-        let isNamed = try transaction.isInIndex(keyspaces, handle)
+        guard try !hasBytes(handle) else { return .default }
+        // A record without a name was deleted, or is lost and has lost its name. Reads must not
+        // take a loss for a deletion.
         return StateEntry(
-            referenceCount: UInt64(UInt32.max), flags: isNamed ? .lost : .tombstone)
+            referenceCount: manyReferences,
+            flags: groups.named.contains(handle) ? .lost : [.lost, .nameless])
     }
 
     // MARK: References
@@ -207,8 +251,7 @@ final class ReferenceCounts {
 
     /// Flags a record that a search found on a cycle, if it still is a record.
     func flagCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        let flags = try entry(handle, in: transaction).flags
-        guard flags.isDisjoint(with: [.onCycle, .pendingRemoval, .tombstone]) else { return }
+        guard try entry(handle, in: transaction).mayBeFlagged else { return }
         try set(.onCycle, of: handle, in: transaction)
     }
 
@@ -307,7 +350,7 @@ final class ReferenceCounts {
     /// tombstone: if the state says so, it is damaged. This function then marks the record as lost.
     func isLost(_ named: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
         if try entry(named, in: transaction).flags.contains(.tombstone) {
-            hasDamage = true
+            hasWrongFlags = true
             try update(named, in: transaction) { $0.flags = [.lost] }
         }
         return try entry(named, in: transaction).flags.contains(.lost)
@@ -329,6 +372,9 @@ final class ReferenceCounts {
     /// Whether the transaction has changed the state of a record, so that `recency` as stored says
     /// nothing about it.
     func hasChanged(_ handle: Handle) -> Bool { pending[handle] != nil }
+
+    /// Whether the entry of a record will be removed.
+    func isRemoved(_ handle: Handle) -> Bool { pending[handle]?.isRemoved == true }
 
     var changedHandles: [Handle] { pending.all.map(\.handle) }
 
@@ -358,91 +404,64 @@ final class ReferenceCounts {
 
     /// Writes all changes out.
     func flush(_ transaction: inout WriteTransaction) throws {
-        // Nearly every new record gets one parent and so has the default state, which is not
-        // stored.
-        let changed = pending.all.filter { !($0.state.isNew && $0.state.entry.isDefault) }
+        let changed = pending.all.filter { $0.entry.isStored }
+        var moves: [Recency.Move] = []
+        var changes: [StateChange] = []
+        changes.reserveCapacity(changed.count)
         for (handle, state) in changed.sorted(by: { $0.handle < $1.handle }) {
             var entry = state.entry
             if entry.isUnstamped { entry.stamp = stamp }
-            try recency.move(
-                handle, from: state.stored, to: state.isRemoved ? nil : entry, in: &transaction)
-            if state.isRemoved || entry.isDefault {
-                if state.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
-            } else if entry != state.stored || state.isDamaged {
-                try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+            let from = state.stored?.recencyStamp
+            let to = state.isRemoved ? nil : entry.recencyStamp
+            if from != to { moves.append(Recency.Move(handle: handle, from: from, to: to)) }
+            let new = state.isRemoved || entry.isDefault ? nil : entry
+            if new != state.stored || state.isDamaged {
+                changes.append(StateChange(handle: handle, state: new))
             }
         }
+        try groups.write(changes, keyspaces, in: &transaction)
+        try recency.apply(moves, in: &transaction)
         counters.value.tombstones = UInt64(
             max(0, Int64(counters.value.tombstones) + Int64(tombstoneChange)))
         pending.removeAll()
+        hasWrongFlags = false
         edited.removeAll()
         recencyChanges = nil
     }
 }
 
+extension ReferenceCounts {
+    /// Lists the records that eviction may take anew, as the stored states say. Called after
+    /// `flush`, for a repair.
+    ///
+    /// - Complexity: Walks `state` and `recency`.
+    func rebuildRecency(in transaction: inout WriteTransaction) throws {
+        var missing: Set<RecencyEntry> = []
+        try transaction.forEachState(keyspaces) { handle, state in
+            guard let stamp = state.recencyStamp else { return }
+            missing.insert(RecencyEntry(stamp: stamp, handle: handle))
+        }
+        var stale: [[UInt8]] = []
+        try transaction.forEach(in: keyspaces.recency) { key, _ in
+            let entry = KeyPair(key).map(RecencyEntry.init)
+            if entry.flatMap({ missing.remove($0) }) == nil { stale.append([UInt8](copying: key)) }
+            return true
+        }
+        for key in stale { try transaction.delete(keyspaces.recency, key) }
+        for entry in missing.sorted() { try transaction.put(keyspaces.recency, entry.key, []) }
+    }
+}
+
 /// One record's state as a transaction changes it.
 private struct PendingState {
-    /// The entry in the keyspace; nil for the default.
+    /// The state in the keyspace; nil for the default.
     let stored: StateEntry?
     var entry: StateEntry
     let isNew: Bool
+    /// Whether the keyspace has the state, or will have it. Nearly every new record gets one parent
+    /// and so has the default state, which is not stored.
+    var isStored: Bool { !(isNew && entry.isDefault) }
     var isRemoved = false
-    /// Whether the stored entry is damaged and has to be written anew in any case.
+    /// Whether the stored group is damaged, so that the state has to be written anew in any case.
     var isDamaged = false
-}
-
-/// The changed entries by handle.
-///
-/// The handles of the transaction's new records are consecutive. Most entries of most writes are
-/// theirs, and each is looked up twice, so they are kept in an array.
-private struct PendingStates {
-    /// The handle of the first entry of `new`.
-    private var first: UInt64 = 0
-    private var new: [PendingState?] = []
-    private var others: [Handle: PendingState] = [:]
-
-    mutating func reserveCapacity(_ count: Int) { new.reserveCapacity(new.count + count) }
-
-    /// Adds the entry of a new record.
-    mutating func insert(_ handle: Handle) {
-        if new.isEmpty { first = handle.rawValue }
-        let state = PendingState(stored: nil, entry: .unreferenced, isNew: true)
-        if handle.rawValue == first + UInt64(new.count) {
-            new.append(state)
-        } else {
-            others[handle] = state
-        }
-    }
-
-    private func position(of handle: Handle) -> Int? {
-        let offset = handle.rawValue &- first
-        return offset < UInt64(new.count) ? Int(offset) : nil
-    }
-
-    subscript(handle: Handle) -> PendingState? {
-        get {
-            if let position = position(of: handle) { return new[position] }
-            return others.isEmpty ? nil : others[handle]
-        }
-        _modify {
-            if let position = position(of: handle) {
-                yield &new[position]
-            } else {
-                yield &others[handle]
-            }
-        }
-    }
-
-    var all: [(handle: Handle, state: PendingState)] {
-        var all = others.map { (handle: $0.key, state: $0.value) }
-        for (offset, state) in new.enumerated() {
-            if let state { all.append((Handle(first + UInt64(offset)), state)) }
-        }
-        return all
-    }
-
-    mutating func removeAll() {
-        new.removeAll(keepingCapacity: true)
-        others.removeAll(keepingCapacity: true)
-    }
 }

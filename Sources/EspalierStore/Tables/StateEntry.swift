@@ -1,14 +1,14 @@
-package import EspalierLMDB
-package import EspalierRecords
+import EspalierRecords
 
 /// The state of a record besides its content: how many references lead to it, when it was accessed,
 /// and its flags. The head of `Eviction/EvictionPolicy.swift` draws the states of a record.
 ///
-///     entry = flags, reference count (varint), stamp (varint), [written-at, expiry (varints)],
-///             [released (varint)], check (4 bytes)
+///     state = head, [flags], [reference count (varint)], stamp (varint),
+///             [written-at, expiry (varints)], [released (varint)]
+///     head  = byte: the reference count, or 7F if it follows; 80 more if flags follow
 ///
-/// The keyspace `state` holds an entry only where it differs from the default: a record with one
-/// reference that was never accessed directly. Almost every record is the default.
+/// A ``StateGroup`` holds it only where it differs from the default: a record with one reference
+/// that was never accessed directly. Almost every record is the default.
 package struct StateEntry: Hashable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
@@ -73,6 +73,9 @@ extension StateEntry {
             && flags.isDisjoint(with: [.tombstone, .pendingRemoval])
     }
 
+    /// Whether the record may get the flag of a cycle: it is a record, and has no such flag yet.
+    var mayBeFlagged: Bool { flags.isDisjoint(with: [.onCycle, .pendingRemoval, .tombstone]) }
+
     /// Removes one reference.
     mutating func dropReference() {
         // A count is 0 here only after damage, which must not stop the cache.
@@ -103,38 +106,33 @@ extension StateEntry {
     /// Notes that the record lies on no cycle.
     package mutating func unflag() { flags.subtract([.onCycle, .blocked]) }
 
-    func bytes(for handle: Handle) -> [UInt8] {
-        var writer = ByteWriter(capacity: 16)
-        writer.append(flags.rawValue)
-        writer.append(varint: referenceCount)
+    private static let longCount: UInt8 = 0x7F
+    private static let flagged: UInt8 = 0x80
+
+    func append(to writer: inout ByteWriter) {
+        let isShort = referenceCount < Self.longCount
+        writer.append(
+            (isShort ? UInt8(referenceCount) : Self.longCount) | (flags.isEmpty ? 0 : Self.flagged))
+        if !flags.isEmpty { writer.append(flags.rawValue) }
+        if !isShort { writer.append(varint: referenceCount) }
         writer.append(varint: stamp.rawValue)
         if flags.contains(.timed) {
             writer.append(varint: writtenAt)
             writer.append(varint: expiry)
         }
         if flags.contains(.pendingRemoval) { writer.append(varint: released) }
-        writer.append(integer: UInt32(truncatingIfNeeded: writer.check(seed: handle.rawValue)))
-        return writer.bytes
     }
 
-    init(reading reader: inout ByteReader, for handle: Handle) throws(FormatError) {
-        _ = try reader.verifiedEnd(UInt32.self, seed: handle.rawValue)
-        flags = Flags(rawValue: try reader.byte())
-        referenceCount = try reader.varint()
+    init(reading reader: inout ByteReader) throws(FormatError) {
+        let head = try reader.byte()
+        if head & Self.flagged != 0 { flags = Flags(rawValue: try reader.byte()) }
+        let count = head & ~Self.flagged
+        referenceCount = count == Self.longCount ? try reader.varint() : UInt64(count)
         stamp = Stamp(try reader.varint())
         if flags.contains(.timed) {
             writtenAt = try reader.varint()
             expiry = try reader.varint()
         }
         if flags.contains(.pendingRemoval) { released = try reader.varint() }
-    }
-}
-
-extension ReadableTransaction where Self: ~Copyable {
-    /// Returns the stored state of a record; nil for the default. Damage throws a `FormatError`.
-    package func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
-        try withValue(keyspaces.state, handle.rawValue) { span in
-            try ByteReader.reading(span) { try StateEntry(reading: &$0, for: handle) }
-        }
     }
 }

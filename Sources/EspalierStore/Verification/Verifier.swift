@@ -16,7 +16,7 @@ import EspalierRecords
 /// Costs a walk of the whole cache, and a few words of memory for each record.
 package struct Verifier {
     private let keyspaces: Keyspaces
-    private let decompressor: RecordDecompressor
+    private let stored: StoredRecords
     private var report = VerifyReport()
     private var found: [Handle: (nameSpace: NameSpace, identifier: Identifier)] = [:]
     private var references: [Handle: UInt64] = [:]
@@ -35,7 +35,7 @@ package struct Verifier {
     {
         var verifier = Verifier(
             keyspaces: generation.keyspaces,
-            decompressor: RecordDecompressor(generation, snapshot))
+            stored: try StoredRecords(snapshot, generation))
         try verifier.readShapes(snapshot)
         try verifier.readDictionaries(snapshot)
         try verifier.readStates(snapshot)
@@ -50,9 +50,9 @@ package struct Verifier {
         return verifier.report
     }
 
-    private init(keyspaces: Keyspaces, decompressor: RecordDecompressor) {
+    private init(keyspaces: Keyspaces, stored: StoredRecords) {
         self.keyspaces = keyspaces
-        self.decompressor = decompressor
+        self.stored = stored
     }
 
     // MARK: - Reading
@@ -78,33 +78,81 @@ package struct Verifier {
     }
 
     private mutating func readRecords(_ snapshot: Snapshot) throws {
+        try readContainers(snapshot)
+        try readChunks(snapshot)
         var handles: [Handle] = []
-        var chunks: [Handle: Int] = [:]
-        try snapshot.forEach(in: keyspaces.nodes) { key, value in
-            storedBytes += UInt64(value.byteCount)
-            guard key.byteCount == 8 || key.byteCount == 12 else {
-                report.add(0, "a key of \(key.byteCount) bytes among the nodes")
-                return true
-            }
-            try ByteReader.reading(key) { key in
-                let handle = Handle(try key.integer(UInt64.self))
-                if key.isAtEnd {
-                    handles.append(handle)
-                } else {
-                    chunks[handle, default: 1] += 1
+        try stored.forEach { found in
+            switch found {
+            case .block(let block):
+                if let last = handles.last, block.first <= last {
+                    report.add(
+                        0, "the records from \(block.first) on are out of order after \(last)")
                 }
+                handles += block.handles
+            case .long(let handle): handles.append(handle)
+            case .damaged(let first, let error):
+                report.add(0, "the records from \(first): \(error)")
             }
             return true
         }
-        for handle in handles {
-            try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, snapshot)
-        }
-        for handle in chunks.keys { report.add(4, "chunks of \(handle), which has no record") }
+        for handle in handles { try read(handle, snapshot) }
     }
 
-    private mutating func read(
-        _ handle: Handle, chunkCount: Int, _ snapshot: Snapshot
-    ) throws {
+    /// Reads the containers, and counts their bytes and frames.
+    private mutating func readContainers(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.nodes) { key, value in
+            storedBytes += UInt64(value.byteCount)
+            guard key.byteCount == 8 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the nodes")
+                return true
+            }
+            let value = ByteReader(lent: value)
+            guard let container = try? Container(reading: value, key: Handle(stored: key)) else {
+                // The walk of the blocks reports it.
+                return true
+            }
+            for entry in container.entries { count(frame: value.slice(entry.range)) }
+            return true
+        }
+    }
+
+    private mutating func readChunks(_ snapshot: Snapshot) throws {
+        var chunks: [Handle: Int] = [:]
+        try snapshot.forEach(in: keyspaces.long) { key, value in
+            storedBytes += UInt64(value.byteCount)
+            guard let key = ChunkKey(key) else {
+                report.add(0, "a key of \(key.byteCount) bytes among the chunks")
+                return true
+            }
+            chunks[Handle(key.number), default: 0] += 1
+            return true
+        }
+        for (handle, count) in chunks {
+            let first = ChunkKey(handle.rawValue, 0)
+            let released = states[handle]?.released ?? 0
+            guard
+                let named = try snapshot.withValue(keyspaces.long, first, { try? Chunks.count($0) })
+            else {
+                report.add(4, "chunks of \(handle), which has no record")
+                continue
+            }
+            if let named, named != count, released != StateEntry.allReleased {
+                report.add(5, "\(handle) has \(count) chunks and names \(named)")
+            }
+            if let frame = try? snapshot.longFrame(keyspaces, handle) {
+                ByteReader.reading(frame) { self.count(frame: $0) }
+            }
+        }
+    }
+
+    private mutating func count(frame: ByteReader) {
+        var frame = frame
+        if let number = try? frame.varint(), number > FrameDecoder.noDictionary {
+            dictionaryUse[number, default: 0] += 1
+        }
+    }
+
+    private mutating func read(_ handle: Handle, _ snapshot: Snapshot) throws {
         let pendingRemoval = states[handle].flatMap {
             $0.flags.contains(.pendingRemoval) ? $0 : nil
         }
@@ -114,16 +162,7 @@ package struct Verifier {
         }
         let record: Record
         do {
-            let stored = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
-                try Chunks.count(span) ?? 1
-            }
-            if stored != chunkCount {
-                report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)")
-            }
-            guard
-                let read = try snapshot.record(
-                    keyspaces, handle, by: decompressor, shapes: { shapes[$0] })
-            else { return }
+            guard let read = try stored.record(handle) else { return }
             record = read
             try record.checkValues()
         } catch let error as FormatError {
@@ -139,9 +178,6 @@ package struct Verifier {
         let released = Int(clamping: pendingRemoval?.released ?? 0)
         for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
         report.references += record.children.count
-        if record.dictionaryNumber > RecordLayout.noDictionary {
-            dictionaryUse[record.dictionaryNumber, default: 0] += 1
-        }
         guard record.shapeNumber != 0 else { return }
         guard let use = shapeUse[record.shapeNumber], use > 0 else {
             return report.add(5, "shape \(record.shapeNumber) has more records than counted")
@@ -172,22 +208,15 @@ package struct Verifier {
     }
 
     private mutating func readStates(_ snapshot: Snapshot) throws {
-        try snapshot.forEach(in: keyspaces.state) { key, value in
-            guard key.byteCount == 8 else {
-                report.add(0, "a key of \(key.byteCount) bytes among the states")
-                return true
+        try snapshot.forEachState(
+            keyspaces,
+            damaged: { key, error in
+                guard let key else { return report.add(0, "a key among the states is no handle") }
+                report.add(0, "states from \(key) on: \(error)")
             }
-            let handle = try Handle(stored: key)
-            do {
-                let entry = try ByteReader.reading(value) {
-                    try StateEntry(reading: &$0, for: handle)
-                }
-                states[handle] = entry
-                if entry.isDefault { report.add(2, "\(handle) has a state that is the default") }
-            } catch {
-                report.add(0, "state of \(handle): \(error)")
-            }
-            return true
+        ) { handle, state in
+            states[handle] = state
+            if state.isDefault { report.add(2, "\(handle) has a state that is the default") }
         }
     }
 
@@ -249,30 +278,50 @@ package struct Verifier {
 
     private mutating func checkIndex(_ snapshot: Snapshot) throws {
         var named: Set<Handle> = []
-        try snapshot.forEach(in: keyspaces.index) { key, value in
-            guard value.byteCount == 8 else {
-                report.add(0, "an index entry of \(value.byteCount) bytes")
-                return true
-            }
-            let handle = try Handle(stored: value)
+        try checkGroups(snapshot)
+        try snapshot.forEachIndexEntry(keyspaces) { entry in
+            let handle = entry.handle
             if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
             guard let record = found[handle] else {
                 if states[handle]?.flags.contains(.lost) != true {
                     report.add(4, "the index names \(handle), which is no record")
+                } else if !entry.isWhole {
+                    report.add(4, "the index holds a part of the name of \(handle), which is lost")
                 }
                 return true
             }
-            let expected = keyspaces.indexKey(record.nameSpace, record.identifier.string)
-            let isSame = try ByteReader.reading(key) { reader in
-                try reader.bytes(count: reader.end) == expected
+            let name = keyspaces.indexKey(record.nameSpace, record.identifier.string)
+            if record.nameSpace == .segment || !entry.matches(name) {
+                report.add(4, "the index names \(handle) under another identifier")
             }
-            if !isSame { report.add(4, "the index names \(handle) under another identifier") }
             return true
         }
         for (handle, record) in found where record.nameSpace != .segment && !named.contains(handle)
         {
             report.add(4, "the index lacks \(handle)")
         }
+    }
+
+    /// Checks that every group of the index can be read, and that its entries ascend between its
+    /// key and the key of the next group.
+    private mutating func checkGroups(_ snapshot: Snapshot) throws {
+        var last: (key: [UInt8], entries: IndexEntryList)?
+        func checkLast(upTo key: [UInt8]?) {
+            guard let last, !last.entries.isInOrder(from: last.key, to: key) else { return }
+            report.add(4, "the names in a group of the index are not in order")
+        }
+        try snapshot.forEach(in: keyspaces.index) { key, value in
+            let bytes = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+            checkLast(upTo: bytes)
+            do {
+                last = (bytes, try IndexGroup(lentKey: key, value: value).entries())
+            } catch {
+                report.add(0, "a group of the index: \(error)")
+                last = nil
+            }
+            return true
+        }
+        checkLast(upTo: nil)
     }
 
     private mutating func checkCounters(_ snapshot: Snapshot) throws {
@@ -340,9 +389,9 @@ package struct Verifier {
         guard !listed.isDamaged else { return report.add(0, "the list of dictionaries") }
         for (number, entry) in listed.entries {
             let used = dictionaryUse.removeValue(forKey: number) ?? 0
-            if used != entry.recordCount {
+            if used != entry.frameCount {
                 report.add(
-                    5, "dictionary \(number) counts \(entry.recordCount) records and has \(used)")
+                    5, "dictionary \(number) counts \(entry.frameCount) frames and has \(used)")
             }
             if dictionaries.removeValue(forKey: number) != entry.fingerprint {
                 report.add(5, "dictionary \(number) is not the one listed")

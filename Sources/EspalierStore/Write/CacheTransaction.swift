@@ -65,7 +65,7 @@ public final class CacheTransaction {
     private func read<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> Value? {
         guard let snapshot = transaction?.snapshot else { return nil }
         let reader = SnapshotReader(commit, snapshot, limits: self.body.limits)
-        // A closed snapshot or a damaged index entry is a miss, as it is for every read.
+        // A closed snapshot or a damaged part of the index is a miss, as it is for every read.
         return try? body(reader).value
     }
 

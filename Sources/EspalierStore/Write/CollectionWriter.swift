@@ -226,7 +226,7 @@ struct SegmentEditor {
     ///
     /// A neighbour is looked up and not read, so it costs the same however large its record is: the
     /// index gives the handle of the identifier, and the element must refer to that handle. If the
-    /// identifier is too long for the index, its record is read as well.
+    /// index does not hold the whole identifier, its record is read as well.
     func has(
         _ neighbours: CollectionNeighbours, around index: Int,
         in transaction: inout WriteTransaction
@@ -253,14 +253,13 @@ struct SegmentEditor {
         guard let identifier, let target = element.target else {
             return identifier == nil && element.target == nil
         }
-        guard try commit.index.handle(of: identifier, in: .node, transaction) == target else {
-            return false
-        }
-        guard IndexKey.isLong(identifier) else {
+        let match = try commit.index.match(.node, identifier, in: transaction.snapshot)
+        guard let match, match.handle == target else { return false }
+        guard !match.isWhole || IndexKey.isLong(identifier) else {
             // The index entry of a lost record is still there.
-            return try commit.records.contains(target, in: transaction)
+            return try commit.records.contains(target)
         }
-        return try commit.readableRecord(target, in: transaction)?
+        return try commit.readableRecord(target)?
             .isNamed(identifier, in: .node) == true
     }
 
@@ -286,7 +285,7 @@ struct SegmentEditor {
         _ number: Int, in transaction: borrowing WriteTransaction
     ) throws -> [StoredElement] {
         let segment = list.segments[number]
-        guard let record = try commit.readableRecord(segment.handle, in: transaction),
+        guard let record = try commit.readableRecord(segment.handle),
             let elements = try? SegmentContent.decode(record), elements.count == segment.count
         else { throw UnreadableSegment() }
         return elements
@@ -341,7 +340,7 @@ struct SegmentEditor {
 
     /// Removes the record of a segment. The same commit removes the collection's reference to it.
     private func removeSegment(_ handle: Handle, in transaction: inout WriteTransaction) throws {
-        if let record = try commit.readableRecord(handle, in: transaction) {
+        if let record = try commit.readableRecord(handle) {
             try commit.remove(record, in: &transaction)
         } else {
             try commit.discardUnreadable(handle, in: &transaction)

@@ -20,7 +20,7 @@ extension CommitTransaction {
         /// How long to wait for the lock of the writer; nil stands for the configured deadline.
         var lockDeadline: Duration?
         /// Whether the commit judges the cycles that are too large to be judged in their turn. So
-        /// does each commit that begins a scan for cycles.
+        /// does the first commit that evicts after a scan for cycles has begun.
         var judgesLargeCycles = false
     }
 
@@ -43,4 +43,15 @@ extension CommitTransaction.Request {
         if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
         return plan
     }
+}
+
+/// The tables as of the last commit of this process. The next transaction continues with them if no
+/// other process has written since.
+struct CommittedTables {
+    var shapes: ShapeTable
+    var dictionaries: DictionaryTable
+    let pinned: PinnedRecords
+    let verified: VerifiedIndexEntries
+    var largeCycle: LargeCycle?
+    var mustJudgeLargeCycles = false
 }

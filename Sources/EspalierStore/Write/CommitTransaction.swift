@@ -12,13 +12,15 @@ final class CommitTransaction {
     // immutable
     let generation: Generation
     let keyspaces: Keyspaces
-    private let compressor: RecordCompressor?
+    let compressor: BlockCompressor?
 
     // the tables
     let counterTable: CounterTable
     let states: ReferenceCounts
     let index: IndexTable
     let records: RecordTable
+    /// The records as the transaction has written them so far, without the pending ones.
+    let stored: StoredRecords
     let pins: PinTable
     private let confinedTables: Confined<CopiedTables>
     private struct CopiedTables: ~Copyable {
@@ -51,26 +53,33 @@ final class CommitTransaction {
     /// Whether reference counts may be wrong, because a damaged record or an index entry that led
     /// to one was removed. All counts are then corrected before the commit.
     var needsRecount: Bool
+    /// Whether the commit lists the records anew that eviction may take: after damage, or for a
+    /// repair.
+    var mustRebuildRecency = false
     /// Records that may lie on a cycle without a flag, or lead to one.
     private var suspects: [Handle] = []
-    /// The number of edited records, and of bytes written, at the last call of `checkPins`.
+    /// The number of rewritten records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0
     var checkedBytes: UInt64
     /// The cycle that is being evicted over several commits.
     var largeCycle: LargeCycle?
+    /// The most children that the next step of a removal releases, see `limitRemovalBatch`.
+    var removalBatch = CommitTransaction.largestRemovalBatch
+    /// The record whose removal was continued last: each step releases a few of its children.
+    var removing: Record?
+    /// Whether the next commit that evicts judges the cycles that are too large to be judged in
+    /// their turn.
+    var mustJudgeLargeCycles = false
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
-    /// Decompresses records. It can't look dictionaries up, because it can't keep the transaction
-    /// that this takes. `record` looks them up and adds them.
-    private let decompressor: RecordDecompressor
 
     /// Loads the tables, or continues with those of the last commit. Throws `CorruptMetadata` if
     /// the counters can't be read.
     init(
         _ generation: Generation, _ transaction: borrowing WriteTransaction,
-        _ committed: CommittedTables?, _ compressor: RecordCompressor?
+        _ committed: CommittedTables?, _ compressor: BlockCompressor?
     ) throws {
         self.generation = generation
         self.compressor = compressor
@@ -95,15 +104,23 @@ final class CommitTransaction {
         } catch is FormatError {
             throw CorruptMetadata()
         }
-        states = ReferenceCounts(keyspaces, counterTable)
+        let stored = try StoredRecords(transaction.snapshot, generation)
+        let records = RecordTable(
+            keyspaces, counterTable, stored, valueLimit: generation.environment.maximumValueSize)
+        self.stored = stored
+        self.records = records
+        states = ReferenceCounts(keyspaces, counterTable, hasBytes: records.contains)
         let verified = committed?.verified ?? VerifiedIndexEntries()
         verified.transferToCurrentThread()
-        index = IndexTable(keyspaces, states, counterTable, verified)
-        records = RecordTable(
-            keyspaces, counterTable, chunkLimit: generation.environment.maximumValueSize)
+        index = IndexTable(
+            keyspaces, states, counterTable, verified,
+            groupLimit: generation.environment.maximumValueSize)
         checkedBytes = counterTable.value.bytesWritten
-        decompressor = RecordDecompressor(generation) { _ in nil }
         largeCycle = committed?.largeCycle
+        mustJudgeLargeCycles = committed?.mustJudgeLargeCycles ?? false
+        // New shapes are in the table, and in the file only when the transaction ends.
+        stored.shapesUnderWay = { [unowned self] in shapes.shape($0) }
+        index.names = self
     }
 
     // MARK: - The steps of a commit
@@ -114,7 +131,7 @@ final class CommitTransaction {
     ///   unchanged, and the logs have back what the commit took.
     static func run(
         _ request: Request, in generation: Generation, of generations: GenerationHolder,
-        _ logs: CommitLogs, _ compressor: RecordCompressor?,
+        _ logs: CommitLogs, _ compressor: BlockCompressor?,
         tables: (_ transaction: UInt64) -> CommittedTables?
     ) throws -> Outcome {
         // Begin. Another process may have switched the generation during the wait for the lock.
@@ -146,23 +163,21 @@ final class CommitTransaction {
             commit.changes.writeCount = request.operations.count
 
             // Flag the cycles that reads and scans have found.
-            for handle in logged.cycles where try commit.records.contains(handle, in: transaction) {
-                try commit.states.flagCycle(at: handle, in: transaction)
-            }
+            try commit.flagCycles(at: logged.cycles, in: transaction)
 
             // Clear damaged records away, except those that an operation has written anew.
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
             // Store how far the scan for cycles has got.
-            let beginsScan = commit.advanceScan(by: logged.scan)
+            commit.advanceScan(by: logged.scan)
 
-            // Evict as far as the pages allow, and make sure that the commit fits.
+            // Write the changes and evict, as far as the pages allow.
             var evictor = try Evictor(
                 commit, transaction, makesRoom: request.operations.allSatisfy(\.makesRoom)
             ) { logs.accesses.contains($0, in: generation.name) }
             try evictor.run(
                 towards: request.goal, steps: request.evictionSteps,
-                judgingLargeCycles: request.judgesLargeCycles || beginsScan, in: &transaction)
+                judgingLargeCycles: request.judgesLargeCycles, in: &transaction)
 
             // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics
@@ -170,6 +185,7 @@ final class CommitTransaction {
 
             // Write the tables out, and commit.
             let flushed = try commit.flush(&transaction)
+            evictor.finish(using: try transaction.pages().used)
             try transaction.commit()
             logs.finish(logged, lost: lost, in: generation)
             return Outcome(
@@ -185,7 +201,7 @@ final class CommitTransaction {
 
     /// Stamps the records that reads have accessed and that are still there.
     private func touch(_ handles: [Handle], in transaction: borrowing WriteTransaction) throws {
-        for handle in handles where try records.contains(handle, in: transaction) {
+        for handle in handles where try records.contains(handle) {
             let flags = try states.entry(handle, in: transaction).flags
             guard flags.isDisjoint(with: [.pendingRemoval, .tombstone]) else { continue }
             states.tick()
@@ -193,12 +209,27 @@ final class CommitTransaction {
         }
     }
 
+    /// Flags the cycles that lead through records which are still there.
+    private func flagCycles(
+        at handles: Set<Handle>, in transaction: borrowing WriteTransaction
+    ) throws {
+        for handle in handles where try records.contains(handle) {
+            try states.flagCycle(at: handle, in: transaction)
+        }
+    }
+
     /// Writes the tables out, and tells other processes what has changed.
     func flush(
         _ transaction: inout WriteTransaction
     ) throws -> (shapes: [(number: UInt64, shape: Shape?)], dictionaries: [UInt64]) {
-        if needsRecount || states.hasDamage { try recount(in: transaction) }
+        try applyPending(in: &transaction)
+        if index.hasLostNames { try loseNamesWithoutRecords(in: &transaction) }
+        try states.readGroupsOfNewRecords(in: transaction)
+        if needsRecount || states.hasDamage { try recount(in: &transaction) }
+        // A group under a damaged key leaves entries in `recency` that no state knows of.
+        mustRebuildRecency = mustRebuildRecency || states.hasDamage
         try states.flush(&transaction)
+        if mustRebuildRecency { try states.rebuildRecency(in: &transaction) }
         let changedShapes = try shapes.flush(&transaction, keyspaces)
         let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pins.cost))
@@ -207,6 +238,22 @@ final class CommitTransaction {
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         try ring.append(changes, in: &transaction, keyspaces)
         return (changedShapes, dropped)
+    }
+
+    /// The changes that no page has yet.
+    var pendingCount: Int { records.pendingCount + index.pendingCount }
+
+    /// Writes the pending changes of those tables that collect them, so that the pages which they
+    /// take can be counted.
+    func applyPending(in transaction: inout WriteTransaction) throws {
+        for handle in try index.applyPending(in: &transaction) {
+            try loseUnnamed(handle, in: &transaction)
+        }
+        if records.pendingCount > 0 {
+            var writer = ContainerWriter(self)
+            try writer.write(records.changes(), in: &transaction)
+            records.finishChanges()
+        }
     }
 
     // MARK: - Operations
@@ -253,9 +300,8 @@ final class CommitTransaction {
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
         case .repair(let repair): try apply(repair, in: &transaction)
         case .install(let trained): try install(trained, in: &transaction)
-        case .retireDictionaries: retireDictionaries()
-        case .recompress(let handles):
-            for handle in handles { try recompress(handle, in: &transaction) }
+        case .retireDictionary: retireDictionary()
+        case .repack(let slice): try repack(slice, in: &transaction)
         case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact, .repairAll: break
         }
         try flagSuspects(in: transaction)
@@ -276,7 +322,7 @@ final class CommitTransaction {
         var search = CycleSearch()
         for handle in suspects {
             search.search(from: handle, limit: Self.suspectLimit) {
-                (try? transaction.children(keyspaces, of: $0)) ?? []
+                records.children(of: $0)
             }
         }
         suspects.removeAll()
@@ -299,23 +345,31 @@ final class CommitTransaction {
     func delete(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Bool {
-        guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
+        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot) else {
             return false
         }
-        try unpin(nameSpace, identifier, in: &transaction)
-        let key = keyspaces.indexKey(nameSpace, identifier)
-        if let record = try readableRecord(handle, in: transaction) {
-            if record.isNamed(identifier, in: nameSpace) {
-                try removeOrScheduleRemoval(record, in: &transaction)
-            } else {
-                // The index entry is damaged: the record belongs to another name.
-                try index.removeDamagedEntries([key], in: &transaction)
+        let handle = match.handle
+        if let record = try readableRecord(handle) {
+            guard record.isNamed(identifier, in: nameSpace) else {
+                // A whole entry that leads to the record of another name is damaged.
+                if match.isWhole {
+                    try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
+                }
+                return false
             }
+            try unpin(nameSpace, identifier, in: &transaction)
+            try removeOrScheduleRemoval(record, in: &transaction)
         } else {
             // The references of a damaged record are not known. Its bytes and index entry go now.
-            try discardUnreadable(handle, in: &transaction)
-            try index.removeDamagedEntries([key], in: &transaction)
-            try states.remove(handle, in: transaction)
+            let isCertain = try isCertain(match, nameSpace, identifier, in: transaction)
+            try unpin(nameSpace, identifier, in: &transaction)
+            try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
+            if isCertain {
+                try discardUnreadable(handle, in: &transaction)
+                try states.remove(handle, in: transaction)
+            } else {
+                try loseUnnamed(handle, in: &transaction)
+            }
         }
         if nameSpace == .node {
             changes.delete(identifier)
@@ -332,7 +386,7 @@ final class CommitTransaction {
         _ record: Record, in transaction: inout WriteTransaction
     ) throws {
         let isReferenced = try states.entry(record.handle, in: transaction).referenceCount > 0
-        guard isLarge(record), records.isChunked(record) || !isReferenced else {
+        guard isLarge(record), record.isLong || !isReferenced else {
             return try remove(record, in: &transaction)
         }
         try scheduleRemoval(record, accessedAt: states.stamp, in: &transaction)
@@ -340,62 +394,18 @@ final class CommitTransaction {
 
     // MARK: - Records
 
-    /// Returns the record of a handle; nil if there is none. Damage throws a `FormatError`.
-    func record(
-        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> Record? {
-        do {
-            return try transaction.record(keyspaces, handle, by: decompressor) {
-                self.shapes.shape($0)
-            }
-        } catch FormatError.unknownDictionary(let number) {
-            guard let dictionary = try dictionary(number, in: transaction) else {
-                throw FormatError.unknownDictionary(number)
-            }
-            decompressor.add(dictionary, number: number)
-            return try transaction.record(keyspaces, handle, by: decompressor) {
-                self.shapes.shape($0)
-            }
-        }
-    }
-
     /// Returns the record of a handle; nil if there is none or if it can't be read. A write may
     /// replace a record that can't be read.
-    func readableRecord(
-        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> Record? {
+    func readableRecord(_ handle: Handle) throws -> Record? {
         do {
-            return try record(handle, in: transaction)
-        } catch is FormatError {
-            return nil
-        }
-    }
-
-    /// Runs `body` with a stored record, decompressed if it is compressed. The record passed to
-    /// `body` is valid until the next call.
-    func decompressed<R>(
-        _ stored: ByteReader, _ body: (DecompressedRecord) throws -> R
-    ) throws -> R {
-        decompressor.arena.removeAll()
-        return try body(
-            RecordLayout.decompress(stored, by: decompressor, in: decompressor.arena))
-    }
-
-    /// Returns a dictionary as the transaction sees it; nil if there is none or if it is damaged.
-    private func dictionary(
-        _ number: UInt64, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> RecordDictionary? {
-        do {
-            return try transaction.storedDictionary(keyspaces, number).flatMap {
-                RecordDictionary($0.bytes)
-            }
+            return try records.record(handle)
         } catch is FormatError {
             return nil
         }
     }
 
     /// Returns where the record of an identifier goes. Gives the identifier a new handle if it has
-    /// none, or if its index entry leads to another name's record, which a merge would damage.
+    /// none, or if the index leads to another name's record, which a merge would damage.
     func slot(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> RecordSlot {
@@ -408,12 +418,20 @@ final class CommitTransaction {
         _ nameSpace: NameSpace, _ identifier: String, boundTo handle: Handle,
         in transaction: inout WriteTransaction
     ) throws -> RecordSlot {
-        if let old = try readableRecord(handle, in: transaction) {
+        if let old = try readableRecord(handle) {
             guard old.isNamed(identifier, in: nameSpace) else {
-                let handle = try index.rebind(nameSpace, identifier, in: &transaction)
-                return RecordSlot(handle: handle, old: nil)
+                return RecordSlot(handle: index.rebind(nameSpace, identifier), old: nil)
             }
             return RecordSlot(handle: handle, old: old)
+        }
+        // An entry that is not whole may be that of another name, whose record must not be filled.
+        let match = try index.match(nameSpace, identifier, in: transaction.snapshot)
+        guard let match, match.handle == handle,
+            try isCertain(match, nameSpace, identifier, in: transaction)
+        else {
+            try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
+            try loseUnnamed(handle, in: &transaction)
+            return RecordSlot(handle: index.rebind(nameSpace, identifier), old: nil)
         }
         // All references were already recounted in the commit that made the record lost.
         if try !states.isLost(handle, in: transaction) { needsRecount = true }
@@ -425,7 +443,7 @@ final class CommitTransaction {
     func repairedSlot(
         _ handle: Handle, in transaction: inout WriteTransaction
     ) throws -> RecordSlot {
-        if let record = try readableRecord(handle, in: transaction) {
+        if let record = try readableRecord(handle) {
             return RecordSlot(handle: handle, old: record)
         }
         try clearUnreadable(handle, in: &transaction)
@@ -442,7 +460,7 @@ final class CommitTransaction {
     /// Removes the bytes of a damaged record. The recount before the commit also corrects the
     /// numbers of records and bytes.
     func discardUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
-        if try records.eraseUnreadable(handle, in: &transaction) { needsRecount = true }
+        if try records.eraseUnreadable(handle) { needsRecount = true }
     }
 
     /// Writes a record, unless the old one is equal. Adjusts the reference counts of the children
@@ -457,23 +475,11 @@ final class CommitTransaction {
             return false
         }
         let shape = shapes.bind(
-            content.shape, next: &counterTable.value.nextShape, limit: records.chunkLimit)
-        if compressor == nil {
-            let bytes = RecordLayout.build(
-                handle: handle, nameSpace: content.nameSpace, shape: shape,
-                children: content.children, identifier: content.identifier, values: content.values)
-            try records.store(
-                bytes, rawByteCount: bytes.count, at: handle, over: old, in: &transaction)
-        } else {
-            let payload = content.payload
-            let compressed = try compress(
-                RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
-            try store(content, payload, shape, compressed, at: slot, in: &transaction)
-        }
+            content.shape, next: &counterTable.value.nextShape, limit: records.valueLimit)
+        records.store(content, shape, at: handle, over: old)
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
             shapes.release(old.shapeNumber)
-            dictionaries.release(old.dictionaryNumber)
         } else {
             counters[count: content.nameSpace] += 1
         }
@@ -481,41 +487,6 @@ final class CommitTransaction {
             of: handle, from: old?.children ?? [], to: content.children, in: &transaction)
         counters.recordsWritten += 1
         return true
-    }
-
-    /// Returns a payload compressed with the current dictionary of its shape; nil if the payload
-    /// stays raw.
-    func compress(
-        _ payload: [UInt8], of shape: Shape, in transaction: borrowing WriteTransaction
-    ) throws -> RecordLayout.CompressedPayload? {
-        guard let compressor else { return nil }
-        let current = dictionaries.current(for: shape.fingerprint).flatMap { number in
-            dictionaries.entries[number].map { (number, $0.fingerprint) }
-        }
-        return try compressor.compress(payload, with: current) { number in
-            let bytes = try dictionary(number, in: transaction)?.bytes
-            // Until the next training the dictionary of all shapes replaces a damaged one.
-            if bytes == nil { dictionaries.retire(number) }
-            return bytes
-        }
-    }
-
-    /// Stores a record whose payload may be compressed. `payload` is the content's.
-    func store(
-        _ content: RecordContent, _ payload: [UInt8], _ shape: RecordLayout.ShapeReference,
-        _ compressed: RecordLayout.CompressedPayload?, at slot: RecordSlot,
-        in transaction: inout WriteTransaction
-    ) throws {
-        let bytes = RecordLayout.build(
-            handle: slot.handle, nameSpace: content.nameSpace, shape: shape,
-            children: content.children, payload: payload, compressed: compressed)
-        if let compressed { dictionaries.retain(compressed.dictionary.number) }
-        let saved = compressed?.savedBytes ?? 0
-        let rawPayload = RecordLayout.payload(payload, shape: shape).count
-        counters.countWritten(payload: rawPayload, stored: rawPayload - saved)
-        try records.store(
-            bytes, rawByteCount: bytes.count + saved, at: slot.handle, over: slot.old,
-            in: &transaction)
     }
 
     private func moveReferences(
@@ -556,7 +527,7 @@ final class CommitTransaction {
 
     /// Removes the bytes and the index entry of a record.
     func erase(_ record: Record, in transaction: inout WriteTransaction) throws {
-        try records.erase(record, in: &transaction)
+        records.erase(record)
         subtract(record)
         try index.removeEntry(of: record, in: &transaction)
     }
@@ -564,7 +535,6 @@ final class CommitTransaction {
     /// Subtracts a record from the counters, though its bytes may still be there.
     func subtract(_ record: Record) {
         shapes.release(record.shapeNumber)
-        dictionaries.release(record.dictionaryNumber)
         counters.rawBytes -= min(counters.rawBytes, UInt64(record.rawByteCount))
         // After damage a count may be too low. It must not underflow.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }

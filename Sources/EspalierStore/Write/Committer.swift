@@ -14,7 +14,7 @@ final class Committer: Sendable {
     let training: TrainingScheduler
     let room: RoomMaker
     let compression: Compression
-    private let compressor: RecordCompressor?
+    private let compressor: BlockCompressor?
     /// Sends the changes of each commit, and those of other processes, to the subscribers.
     private let feed: ChangeFeed?
     /// Receives the changes of each commit, in the order of the commits.
@@ -27,6 +27,8 @@ final class Committer: Sendable {
         var asOf: (generation: String, transaction: UInt64)?
         /// Whether the last commit has left records to evict or to remove.
         var hasMoreToEvict = false
+        /// The most steps of an eviction in the background. Fewer after one that ran out of pages.
+        var backgroundSteps = Int.max
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
         /// The generation whose file a read found damaged.
@@ -37,6 +39,8 @@ final class Committer: Sendable {
         /// When to ask for more room on a disk that was full.
         var diskRetry: ContinuousClock.Instant?
         var groupBytes = PagePlan(capacity: 256).groupBytes
+        /// The pages that writes take in a cache that is nearly full; 0 if it is not.
+        var usualPages = 0
     }
     private let state = Mutex(State())
 
@@ -51,7 +55,7 @@ final class Committer: Sendable {
         self.onCommit = onCommit
         logs = CommitLogs(statistics)
         self.compression = compression
-        compressor = RecordCompressor(compression)
+        compressor = BlockCompressor(compression)
         training = TrainingScheduler(compression, wakeWriter: wakeWriter)
         room = RoomMaker()
         followFile()
@@ -162,6 +166,7 @@ final class Committer: Sendable {
         var ranOut = false
         while true {
             do {
+                if history.roomMade == 0 { try prepareRoom(in: generation) }
                 // Only the first attempt clears damaged records, so that they can't make a write
                 // fail.
                 let isFirst = history.roomMade == 0
@@ -194,6 +199,21 @@ final class Committer: Sendable {
                 }
             }
         }
+    }
+
+    /// Makes room for a write as large as the last ones, so that few writes fail and are repeated.
+    /// If there is no room, the write finds out.
+    private func prepareRoom(in generation: Generation) throws {
+        let usual = state.withLock { $0.usualPages }
+        guard usual > 0 else { return }
+        let free = try RoomMaker.freePages(of: generation)
+        // The write may fit without the pages that a read holds.
+        guard free.held == 0, free.allocatable < usual else { return }
+        do {
+            try room.make(pages: usual, in: generation, self)
+        } catch is CacheError {
+        } catch is BudgetDeadlock {
+        } catch let error where RoomMaker.isOutOfPages(error) {}
     }
 
     func commitMakingRoom(_ operations: [WriteOperation], in generation: Generation) throws {
@@ -242,10 +262,15 @@ final class Committer: Sendable {
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
                 pinned: commit.pins.known, verified: commit.index.verified,
-                largeCycle: commit.largeCycle)
+                largeCycle: commit.largeCycle,
+                mustJudgeLargeCycles: commit.mustJudgeLargeCycles)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
+            let pages = outcome.evictor.pagesBeforeEviction
+            if commit.changes.writeCount > 0 {
+                state.usualPages = pages == 0 ? 0 : max(pages, state.usualPages * 7 / 8)
+            }
             state.groupBytes =
                 PagePlan(capacity: environment.mapSize / environment.pageSize).groupBytes
         }
@@ -264,14 +289,16 @@ final class Committer: Sendable {
 
     /// Commits a transaction that changes nothing. LMDB can reuse the pages that a commit frees
     /// only two commits later.
-    func commitEmptyTransaction(in generation: Generation) throws {
+    ///
+    /// - Parameter deadline: How long to wait for the lock of the writer; nil stands for the
+    ///   configured deadline.
+    func commitEmptyTransaction(in generation: Generation, deadline: Duration? = nil) throws {
         let info = generation.keyspaces.info
-        let number = try generation.environment.write { transaction -> UInt64? in
-            guard let counters = try transaction.value(info, Counters.key) else { return nil }
-            try transaction.put(info, Counters.key, counters)
-            return transaction.number
-        }
-        guard let number else { return }
+        var transaction = try generation.environment.beginWrite(deadline: deadline)
+        guard let counters = try transaction.value(info, Counters.key) else { return }
+        try transaction.put(info, Counters.key, counters)
+        let number = transaction.number
+        try transaction.commit()
         // The tables are those of this commit, too, once it has succeeded.
         state.withLock { state in
             if let asOf = state.asOf, asOf == (generation.name, number - 1) {
@@ -432,22 +459,49 @@ final class Committer: Sendable {
             try? replace(damaged, because: .damaged)
         }
         if isIdle { takeCareOfFile() }
-        installTrainedDictionaries()
+        trainFirstDictionary()
         let isSampling = training.takeSamples()
+        installTrainedDictionary()
         let isDue = logs.deadline.map { $0 <= .now } ?? false
         let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
         guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
+        let steps = state.withLock { $0.backgroundSteps }
         do {
-            _ = try generations.withCurrent {
-                // Background work does not wait: the next write would wait for it.
-                try commitOnce(.init(operations: [], lockDeadline: .zero), in: $0)
+            _ = try generations.withCurrent { generation in
+                var progress = EvictionProgress(lacksPages: true)
+                // A commit for which there are too few pages frees those of the commits before it.
+                for _ in 0..<2 where progress.lacksPages {
+                    // Background work does not wait: the next write would wait for it.
+                    if hasMoreToEvict, try RoomMaker.freePages(of: generation).isShort {
+                        try commitEmptyTransaction(in: generation, deadline: .zero)
+                    }
+                    progress = try commitOnce(
+                        .init(operations: [], evictionSteps: steps, lockDeadline: .zero),
+                        in: generation)
+                }
             }
+            state.withLock { $0.backgroundSteps = .max }
         } catch {
-            // Nothing is lost: the logs keep their entries, and the next write makes room.
-            state.withLock { $0.hasMoreToEvict = false }
+            // Nothing is lost: the logs keep their entries, and the next write makes room. Fewer
+            // steps need fewer pages.
+            let canGoOn = RoomMaker.isOutOfPages(error) && steps > 1
+            state.withLock { state in
+                state.hasMoreToEvict = canGoOn
+                state.backgroundSteps = canGoOn ? min(16, steps / 4) : .max
+            }
             logs.postpone()
         }
         return state.withLock { $0.hasMoreToEvict } || isSampling
+    }
+
+    /// Trains and stores the first dictionary, if it is due. Called after each commit, because the
+    /// writes of a thread that waits for each of them leave the writer's thread no time.
+    ///
+    /// - Complexity: 50 ms, once in the life of a cache.
+    func trainFirstDictionary() {
+        guard training.isFirstDue else { return }
+        while training.takeSamples() {}
+        installTrainedDictionary()
     }
 
     /// Whether `maintain` has work left.
@@ -505,36 +559,39 @@ final class Committer: Sendable {
     /// Makes a check of the structure due, for tests.
     func makeStructureCheckDue() { state.withLock { $0.upkeep.makeCheckDue() } }
 
-    /// Stores the logs when the cache closes. Clears no damaged record away: a tool that only looks
-    /// at a damaged cache leaves it as it was.
+    /// Stores the logs when the cache closes. Evicts nothing, and clears no damaged record away: a
+    /// tool that only looks at a damaged cache leaves it as it was.
     func flushLogs() {
         guard !logs.isEmpty, !generations.isReadOnly else { return }
         _ = try? generations.withCurrent {
-            try commitOnce(.init(operations: [], clearsDamage: false), in: $0)
+            try commitOnce(
+                .init(operations: [], goal: .pages(.max, .budget), clearsDamage: false), in: $0)
         }
+    }
+
+    /// Stores the dictionary of a training under way when the cache closes.
+    func finishTraining() {
+        guard !generations.isReadOnly else { return }
+        training.finishTraining()
+        installTrainedDictionary()
     }
 
     /// Stores trained dictionaries in a commit of their own. If that fails, postpones the next
     /// training.
-    private func installTrainedDictionaries() {
+    private func installTrainedDictionary() {
         guard let (name, trained) = training.takeTrained() else { return }
         do {
             try generations.withCurrent { generation in
                 guard generation.name == name else { return }
-                try commitMakingRoom([.install(trained)], in: generation)
+                var operations = [WriteOperation.install(trained)]
+                // The first records were compressed without a dictionary: half again as long.
+                if trained.since == 0 {
+                    operations.append(.repack(RepackedSlice(first: Handle(0))))
+                }
+                try commitMakingRoom(operations, in: generation)
             }
         } catch {
             training.postpone(in: name)
         }
     }
-}
-
-/// The tables as of the last commit of this process. The next transaction continues with them if no
-/// other process has written since.
-struct CommittedTables {
-    var shapes: ShapeTable
-    var dictionaries: DictionaryTable
-    let pinned: PinnedRecords
-    let verified: VerifiedIndexEntries
-    var largeCycle: LargeCycle?
 }

@@ -125,7 +125,7 @@ struct Restorer {
         guard !referToNodes else { return [] }
         var stored: [StoredElement] = []
         for segment in list.segments {
-            guard let record = try commit.readableRecord(segment.handle, in: transaction),
+            guard let record = try commit.readableRecord(segment.handle),
                 let elements = try? SegmentContent.decode(record)
             else { break }
             stored += elements
@@ -145,7 +145,7 @@ struct Restorer {
                 let flags = try commit.states.entry(handle, in: transaction).flags
                 if flags.contains(.onCycle) { return [] }
                 if let children = restored[handle] { return children }
-                return try commit.readableRecord(handle, in: transaction)?.children ?? []
+                return try commit.readableRecord(handle)?.children ?? []
             }
         }
         for handle in search.found.sorted() {
@@ -191,17 +191,19 @@ private struct RestoredReferences {
     private func handle(
         ofNode identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle {
-        if let known = try commit.index.handle(of: identifier, in: .node, transaction) {
-            if let record = try commit.readableRecord(known, in: transaction) {
+        if let match = try commit.index.match(.node, identifier, in: transaction.snapshot) {
+            let known = match.handle
+            if let record = try commit.readableRecord(known) {
                 if record.isNamed(identifier, in: .node) { return known }
-            } else if try commit.records.contains(known, in: transaction)
-                || commit.states.isLost(known, in: transaction)
+            } else if match.isWhole,
+                try commit.records.contains(known) || commit.states.isLost(known, in: transaction)
             {
                 // The record can't be read, but a write of its name can refill the handle.
                 return known
             }
         }
-        let handle = try commit.index.rebind(.node, identifier, in: &transaction)
+        // Until it is restored, the record has its name in the index alone.
+        let handle = commit.index.rebind(.node, identifier, isWhole: true)
         try commit.states.set(.lost, of: handle, in: transaction)
         return handle
     }

@@ -118,7 +118,7 @@ struct TreeWriter {
     }
 
     /// Adds a node whose record has to be written, with the stored record. The handle changes where
-    /// the index entry leads to another node's record.
+    /// the index leads to another node's record.
     private func addChange(
         at index: Int, isNew: Bool, of tree: FlattenedTree, to locations: inout RecordLocations,
         in transaction: inout WriteTransaction
@@ -205,13 +205,11 @@ struct TreeWriter {
     ) throws -> Walk {
         let index = commit.index
         var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { commit.shapes.number(of: $0) })
-        // The records of a tree are neighbours in the keyspace.
-        let stored = try SequentialReader(transaction.snapshot, commit.keyspaces.nodes)
         for node in tree.entries.indices {
             walk.steps[node].start = walk.children.count
             let guess = walk.steps[node].guess.flatMap { index.verified.contains($0) ? $0 : nil }
             var likeness = Likeness.none
-            if let guess { likeness = try compare(tree, node, at: guess, &walk, by: stored) }
+            if let guess { likeness = try compare(tree, node, at: guess, &walk) }
             var bound = (handle: guess ?? Handle(0), isNew: false)
             if !likeness.isContent {
                 bound = try bind(tree, node, in: &transaction)
@@ -219,7 +217,7 @@ struct TreeWriter {
                     likeness = .none
                     commit.states.reserveCapacity(tree.count - node)
                 } else if bound.handle != guess {
-                    likeness = try compare(tree, node, at: bound.handle, &walk, by: stored)
+                    likeness = try compare(tree, node, at: bound.handle, &walk)
                     if likeness.isContent { index.verified.insert(bound.handle) }
                 }
             }
@@ -235,20 +233,16 @@ struct TreeWriter {
 
     /// Compares a node with the record of a handle. Appends the record's children to the walk.
     private func compare(
-        _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk,
-        by stored: SequentialReader
+        _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk
     ) throws -> Likeness {
         let number = walk.shapeNumbers[tree.entries[index].first.shape]
         var likeness = Likeness.none
         walk.removeChildren(of: index)
         do {
-            _ = try stored.withValue(handle.rawValue) { value in
-                let record = ByteReader(lent: value)
-                // A chunked record is treated as changed: `addChange` joins its chunks.
-                guard try !Chunks.isFirst(record) else { return }
-                likeness = try commit.decompressed(record) {
+            if let record = try commit.records.find(handle) {
+                likeness = try withExtendedLifetime(record.owner) {
                     try tree.likeness(
-                        of: $0, at: handle, to: index, shapeNumber: number,
+                        of: record.reader, at: handle, to: index, shapeNumber: number,
                         children: &walk.children)
                 }
             }

@@ -32,13 +32,13 @@ enum WriteOperation: Sendable {
     case repair(IndexRepair)
     /// Looks for damaged records, index entries and counts, and repairs them.
     case repairAll
-    /// Stores new dictionaries.
-    case install(TrainedDictionaries)
-    /// Compresses new records without a dictionary.
-    case retireDictionaries
-    /// Compresses records again with the current dictionaries.
-    case recompress([Handle])
-    /// Compresses all records again, and copies them into a new file.
+    /// Stores a new dictionary.
+    case install(TrainedDictionary)
+    /// Compresses new blocks without a dictionary.
+    case retireDictionary
+    /// Packs containers anew.
+    case repack(RepackedSlice)
+    /// Packs all containers anew, and copies them into a new file.
     case compact(mayExceed: Bool)
     /// Starts an empty generation.
     case reset
@@ -59,7 +59,7 @@ enum WriteOperation: Sendable {
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
             .repairAll, .transaction,
-            .repair, .checkPins, .install, .retireDictionaries, .recompress, .compact:
+            .repair, .checkPins, .install, .retireDictionary, .repack, .compact:
             64
         }
     }

@@ -59,7 +59,10 @@ final class WriterThread: Sendable {
                 }
             }
         }
-        turn.withLock { committer.flushLogs() }
+        turn.withLock {
+            committer.finishTraining()
+            committer.flushLogs()
+        }
     }
 
     /// Commits a write on the calling thread, which waits for it. Does nothing if an earlier write
@@ -70,7 +73,10 @@ final class WriterThread: Sendable {
         defer { turn.unlock() }
         guard queue.take(next: write) else { return }
         let deadline = committer.deadline
-        ReadScope.run { commit(nextGroup(of: [write]).group) }
+        ReadScope.run {
+            commit(nextGroup(of: [write]).group)
+            committer.trainFirstDictionary()
+        }
         // The writer does the rest. It may be asleep with an older deadline.
         let isLater = committer.deadline.map { $0 != deadline } ?? false
         if isLater || committer.hasWork || !write.ticket.isCommitted { queue.wakeWriter() }

@@ -9,8 +9,8 @@ import Testing
 extension CommandLineTool {
     /// Stores posts by seven people in `c`, enough to train dictionaries, and a post of 9,000
     /// characters that compresses by less than half.
-    func importPosts(_ options: String...) throws {
-        let posts = (0..<900).map {
+    func importPosts(_ options: String..., count: Int = 900) throws {
+        let posts = (0..<count).map {
             #"{"id":\#($0),"kind":"status","text":"the text of post number \#($0) in English","#
                 + #""by":{"id":\#($0 % 7),"name":"person \#($0 % 7)"}}"#
         }
@@ -29,6 +29,22 @@ extension CommandLineTool {
         ]
         let outcome = try run(arguments + options, input: document)
         #expect(outcome.code == 0, "\(outcome.errors)")
+    }
+
+    /// A text so long that its record has a frame of its own: damage of the text damages no other
+    /// record.
+    static func longText(_ text: String) -> String {
+        Array(repeating: text, count: 2_100 / text.utf8.count + 1).joined(separator: " ")
+    }
+
+    /// Checks that the bytes of all records add up to those of the cache. The directories of
+    /// containers belong to no record, and take some bytes for each frame.
+    func expectSum(
+        _ bytes: Int, in cache: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let statistics = try succeed("stats", cache, "--format", "json")
+        let stored = try #require(try statistics.count("recordBytes"))
+        #expect((stored * 19 / 20 - 10..<stored).contains(bytes), sourceLocation: sourceLocation)
     }
 
     func export() throws -> String { try succeed("export", "c").text }

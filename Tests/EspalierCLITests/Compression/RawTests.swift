@@ -12,7 +12,7 @@ struct RawTests {
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "`get --raw` prints the parts of a record, with the payload stored and decompressed",
+        "`get --raw` prints the frame of a record as stored, and its parts decompressed",
         arguments: ["none", "3"])
     func parts(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -21,27 +21,27 @@ struct RawTests {
         let json = try outcome.json()
         #expect(json["identifier"] == "Post:5" && json["problem"] == .null && json["chunks"] == [])
         let parts = try #require(json["parts"]?.elements)
-        #expect(
-            parts.map { $0["name"] } == [
-                "version", "flags", "shape", "dictionary", "children", "payload", "check",
-            ])
+        #expect(parts.map { $0["name"] } == ["flags", "shape", "children", "payload"])
         let bytes = parts.flatMap { [UInt8](hexadecimal: $0["bytes"]?.text ?? "") }
-        #expect(bytes.count == json["storedBytes"]?.count)
+        let listed = try #require(try tool.rows("ls", "c", "--match", "Post:5").first)
+        #expect(bytes.count == listed["rawBytes"]?.count && bytes[0] == 1)
+        #expect(json["storedBytes"] == listed["bytes"])
         #expect(
             parts.map { $0["offset"]?.count }
                 == Array(
                     parts.indices.map { index in
                         parts[..<index].reduce(0) { $0 + ($1["bytes"]?.text?.count ?? 0) / 2 }
                     }))
-        #expect(bytes.prefix(2) == [1, 1])
-        let payload = try #require(try tool.parts(of: "Post:5")["payload"])
         let plain = Data("the text of post number 5 in English".utf8)
+        #expect(Data(try #require(try tool.parts(of: "Post:5")["payload"])).range(of: plain) != nil)
+        let frame = Data([UInt8](hexadecimal: json["frame"]?.text ?? ""))
+        #expect(try #require(json["storedBytes"]?.count) < frame.count)
         if compression == "none" {
-            #expect(json["decompressed"] == .null && Data(payload).range(of: plain) != nil)
+            #expect(json["dictionary"] == "raw" && frame.range(of: plain) != nil)
+            #expect(frame.range(of: Data(bytes)) != nil)
         } else {
-            let decompressed = [UInt8](hexadecimal: json["decompressed"]?.text ?? "")
-            #expect(
-                Data(decompressed).range(of: plain) != nil && decompressed.count > payload.count)
+            #expect(Int(json["dictionary"]?.text ?? "") ?? 0 >= 2)
+            #expect(frame.range(of: plain) == nil && frame.count < 8 * bytes.count)
         }
     }
 
@@ -51,34 +51,38 @@ struct RawTests {
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
         let chunks = try #require(json["chunks"]?.elements)
         #expect(chunks.count == 2 && chunks.allSatisfy { $0["isIntact"] == true })
+        let stored = chunks.map { [UInt8](hexadecimal: $0["bytes"]?.text ?? "") }
+        #expect(stored[0].count + stored[1].count == json["storedBytes"]?.count)
+        // The version and the count in the first one, and the checks.
         #expect(
-            chunks.reduce(0) { $0 + ($1["bytes"]?.text?.count ?? 0) / 2 }
-                == json["storedBytes"]?.count)
-        #expect(try tool.parts(of: "Post:long")["check"]?.count == 8)
+            [UInt8](hexadecimal: json["frame"]?.text ?? "")
+                == Array(stored[0].dropFirst(2).dropLast(8) + stored[1].dropLast(8)))
+        let payload = try #require(try tool.parts(of: "Post:long")["payload"])
+        #expect(payload.count > 9_000 && json["container"] == .null)
         let table = try tool.succeed("get", "c", "Post:long", "--raw").text
         #expect(table.contains("chunk 0: of 2") && table.contains("chunk 1 check"))
     }
 
     @Test(
-        "`get --raw` prints a damaged record as far as possible and exits with 2",
+        "`get --raw` prints the frame of a damaged record and exits with 2",
         arguments: ["none", "3"])
     func damaged(compression: String) throws {
         try tool.importPosts("--compression", compression)
         try tool.succeed("compact", "c", "--compression", compression)
-        let payload = try #require(try tool.parts(of: "Post:5")["payload"])
-        try tool.folder.damage(payload, in: "c")
+        let json = try tool.succeed("get", "c", "Post:5", "--raw", "--format", "json").json()
+        let frame = [UInt8](hexadecimal: json["frame"]?.text ?? "")
+        try tool.folder.damage(frame, in: "c")
         let outcome = try tool("get", "c", "Post:5", "--raw", "--format", "json")
         #expect(outcome.code == 2 && outcome.errors.hasPrefix("espalier: Post:5: "))
-        let json = try outcome.json()
-        #expect(json["problem"]?.text?.isEmpty == false)
-        let shown = try #require(try tool.parts(of: "Post:5")["payload"])
-        #expect(shown.count == payload.count && shown != payload)
-        #expect(
-            try tool("get", "c", "Post:5", "--raw").text.contains("payload: \(payload.count) bytes")
-        )
+        let damaged = try outcome.json()
+        #expect(damaged["problem"]?.text?.isEmpty == false && damaged["parts"] == [])
+        #expect(damaged["container"] == json["container"])
+        let shown = [UInt8](hexadecimal: damaged["frame"]?.text ?? "")
+        #expect(shown.count == frame.count && shown != frame)
+        #expect(try tool("get", "c", "Post:5", "--raw").text.contains("\n        frame: "))
     }
 
-    @Test("`get --raw` marks a damaged chunk and prints the chunks after it")
+    @Test("`get --raw` marks a damaged chunk and prints the frame of all chunks")
     func damagedChunk() throws {
         try tool.importPosts()
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
@@ -87,7 +91,8 @@ struct RawTests {
         let outcome = try tool("get", "c", "Post:long", "--raw", "--format", "json")
         #expect(outcome.code == 2 && outcome.errors.contains("chunk 1"))
         #expect(try outcome.json()["chunks"]?.elements.map { $0["isIntact"] } == [true, false])
-        #expect(try outcome.json()["parts"]?.elements.isEmpty == false)
+        let frame = try #require(try outcome.json()["frame"]?.text)
+        #expect(frame.count == json["frame"]?.text?.count && frame != json["frame"]?.text)
     }
 
     @Test("`get --raw` fits 80 columns, and its reader may close the pipe")
@@ -111,8 +116,8 @@ struct RawTests {
         #expect(try file("errors") == "" && file("lines").hasPrefix("offset"))
         let csv = try tool.succeed("get", "c", "Post:5", "--raw", "--format", "csv").text.split(
             separator: "\n")
-        #expect(
-            csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("version,1,0000,01,"))
+        #expect(csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("frame,"))
+        #expect(csv.contains("flags,node,0000,01,."))
     }
 
     @Test("`get --raw` of a missing entry, or of a record without bytes, is a miss")

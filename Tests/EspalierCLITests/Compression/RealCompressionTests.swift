@@ -29,7 +29,7 @@ struct RealCompressionTests {
                 explained["outcome"] == "hit" && explained["record"]?["storedBytes"] == row["bytes"]
             )
             let parts = try tool.parts(of: name)
-            #expect(parts.values.reduce(0) { $0 + $1.count } == row["bytes"]?.count)
+            #expect(parts.values.reduce(0) { $0 + $1.count } == row["rawBytes"]?.count)
         }
     }
 

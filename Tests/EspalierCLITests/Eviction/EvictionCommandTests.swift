@@ -134,11 +134,12 @@ struct EvictionCommandTests {
         }
         let input = "[\(posts.joined(separator: ","))]"
         let outcome = try tool(
-            "import", "c", "-", "--id-key", "id", "--budget", "1MiB", input: input)
+            "import", "c", "-", "--id-key", "id", "--budget", "1MiB", "--compression", "none",
+            input: input)
         #expect(outcome.code == 0 && outcome.errors.contains("were evicted to make room"))
         let collection = try tool.fail(
             1, "import", "d", "-", "--id-key", "id", "--budget", "1MiB", "--collection", "k",
-            input: input)
+            "--compression", "none", input: input)
         #expect(collection.errors.contains("do not fit in the budget"))
         try tool.fail(2, "get", "d", "--collection", "k")
         for cache in ["c", "d"] {

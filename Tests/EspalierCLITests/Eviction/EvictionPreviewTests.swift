@@ -58,6 +58,13 @@ struct EvictionPreviewTests {
         var foreseen: [String] = []
         var evicted: [String] = []
         var records = 0
+        /// The records of four pages. LMDB frees whole pages, and when it frees one depends on how
+        /// the records and their removals were divided among commits.
+        var granularity = 0
+
+        func isNear(percent: Int) -> Bool {
+            abs(preview.records - records) <= records * percent / 100 + granularity
+        }
     }
 
     private func evict(_ cache: NormalizedCache, to bytes: ByteCount) async throws -> Outcome {
@@ -67,6 +74,7 @@ struct EvictionPreviewTests {
         }
         var outcome = Outcome(preview: preview, foreseen: foreseen)
         let before = try cache.statistics()
+        outcome.granularity = 4 * before.records * 4_096 / before.bytesInUse.bytes
         let events = cache.events()
         try await cache.evict(to: bytes).committed
         outcome.records = before.records - (try cache.statistics().records)
@@ -79,19 +87,19 @@ struct EvictionPreviewTests {
 
     @Test(
         "A preview lists the victims of the eviction in its order, and nearly as many",
-        arguments: [924, 824, 724])
-    func agrees(kibibytes: Int) async throws {
+        arguments: [90, 80, 70])
+    func agrees(percent: Int) async throws {
         let cache = try await filled()
         defer { cache.close() }
-        let outcome = try await evict(cache, to: .kibibytes(kibibytes))
+        let bytes = try cache.statistics().bytesInUse.bytes
+        let outcome = try await evict(cache, to: ByteCount(bytes * percent / 100))
         let common = min(outcome.foreseen.count, outcome.evicted.count)
         #expect(common > 50)
         // The sequence of events keeps the latest few thousand.
         try #require(outcome.evicted.count < 4_096)
         #expect(outcome.foreseen.prefix(common) == outcome.evicted.prefix(common))
-        let difference = abs(outcome.preview.records - outcome.records)
         #expect(
-            difference * 100 <= outcome.records * 6,
+            outcome.isNear(percent: 6),
             "\(outcome.preview.records) foreseen, \(outcome.records) gone")
         #expect(outcome.preview.isReached)
         #expect(outcome.preview.oldest?.identifier == outcome.foreseen.first)
@@ -117,9 +125,8 @@ struct EvictionPreviewTests {
         #expect(outcome.preview.records > 500 && outcome.preview.records < 2_500)
         let common = min(outcome.foreseen.count, outcome.evicted.count)
         #expect(outcome.foreseen.prefix(common) == outcome.evicted.prefix(common))
-        let difference = abs(outcome.preview.records - outcome.records)
         #expect(
-            difference * 100 <= outcome.records * 12,
+            outcome.isNear(percent: 12),
             "\(outcome.preview.records) foreseen, \(outcome.records) gone")
     }
 

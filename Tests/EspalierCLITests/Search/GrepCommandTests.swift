@@ -153,7 +153,11 @@ struct GrepCommandTests {
 
     @Test("`grep` skips a damaged record and reports it")
     func damaged() throws {
-        try tool.folder.damage("Ada", in: "c")
+        let text = CommandLineTool.longText("Ada")
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "User", "--compression", "none",
+            input: #"{"id":8,"name":"\#(text)"}"#)
+        try tool.folder.damage(text, in: "c")
         let some = try tool("grep", "c", "--value", "day")
         #expect(some.code == 0)
         #expect(

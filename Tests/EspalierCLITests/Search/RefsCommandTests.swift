@@ -112,13 +112,14 @@ struct RefsCommandTests {
 
     @Test("`refs` prints a damaged record as damaged and reports its unknown references")
     func damaged() throws {
+        let text = CommandLineTool.longText("to be damaged")
         try tool.succeed(
-            "import", "c", "-", "--id-key", "id", "--root-type", "Post",
+            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--compression", "none",
             input:
-                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"#
-                + #""text":"to be damaged"}}]"#
+                #"[{"id":20,"text":"\#(text)","a":{"id":21}},{"id":22,"p":{"id":23,"#
+                + #""text":"\#(text)"}}]"#
         )
-        try tool.folder.damage("to be damaged", in: "c")
+        try tool.folder.damage(text, in: "c")
         let child = try tool("refs", "c", "a:21")
         #expect(child.code == 0 && child.text == "direction  path  record\n")
         #expect(child.errors.hasPrefix("espalier: note: the references of 2 damaged records"))

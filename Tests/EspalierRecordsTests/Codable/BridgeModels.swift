@@ -146,7 +146,7 @@ final class BridgeStore: RecordSource {
         let record = RecordLayout.build(
             handle: handle, nameSpace: .node, shape: .number(number(of: draft.shape), draft.shape),
             children: draft.children.map { self.handle(of: tree.nodes[$0].identifier) },
-            payload: Record.payload(identifier: node.identifier, values: draft.values))
+            identifier: node.identifier, values: Array(draft.values))
         stored[handle] = record
         // A new buffer, because the old one may be in use.
         records[handle] = RecordBuffer(record)
@@ -185,7 +185,7 @@ final class BridgeStore: RecordSource {
     func fields(of identifier: String) throws -> [(name: String, value: RecordValue)] {
         guard let handle = handles[identifier], let bytes = stored[handle] else { return [] }
         let record = try ByteReader.reading(bytes) {
-            try Record(reading: &$0, handle: handle, shapes: shape)
+            try Record(reading: $0, handle: handle, shapes: shape)
         }
         return try ByteReader.reading(record.values) { reader in
             try record.shape.fields.map { ($0.name, try RecordValue(reading: &reader)) }

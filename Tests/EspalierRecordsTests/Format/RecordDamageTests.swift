@@ -2,59 +2,70 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("A damaged record is found")
+@Suite("A damaged block is found")
 struct RecordDamageTests {
+    static let handle = Handle(1_000)
+    static let shape = RecordLayoutTests.shape
+
+    static func sealed(_ reference: RecordLayout.ShapeReference, children: [Handle]) -> [UInt8] {
+        DictionaryRecordSource.seal(
+            RecordLayoutTests.build(handle, reference, children: children), handle, reference)
+    }
+
     static let samples: [[UInt8]] = [
-        RecordLayoutTests.build(),
-        RecordLayoutTests.build(Handle(1_000), .own(RecordLayoutTests.shape)),
-        RecordLayoutTests.build(Handle(1_000), .none, children: []),
+        sealed(.number(3, shape), children: [Handle(999), Handle(70_000)]),
+        sealed(.own(shape), children: [Handle(999)]),
+        sealed(.none, children: []),
     ]
 
-    @Test("Every change of every single byte of a record is found", arguments: samples)
+    static func parse(_ bytes: [UInt8], _ handle: Handle = handle) throws -> Record {
+        try DictionaryRecordSource.parse(bytes, handle) { $0 == 3 ? shape : nil }
+    }
+
+    @Test("Every change of every single byte of a block is found", arguments: samples)
     func everyByte(sample: [UInt8]) {
         for position in sample.indices {
             for flip in UInt8(1)...255 {
                 var damaged = sample
                 damaged[position] ^= flip
                 #expect(throws: (any Error).self, "byte \(position) ^ \(flip)") {
-                    try RecordLayoutTests.parse(damaged)
+                    try Self.parse(damaged)
                 }
             }
         }
     }
 
-    @Test("A record that is too short or too long is refused", arguments: samples)
+    @Test("A block that is too short or too long is refused", arguments: samples)
     func lengths(sample: [UInt8]) {
         for count in sample.indices {
-            #expect(throws: (any Error).self) {
-                try RecordLayoutTests.parse(Array(sample[..<count]))
-            }
+            #expect(throws: (any Error).self) { try Self.parse(Array(sample[..<count])) }
         }
-        #expect(throws: (any Error).self) { try RecordLayoutTests.parse(sample + [0]) }
-        #expect(throws: (any Error).self) { try RecordLayoutTests.parse([0] + sample) }
+        #expect(throws: (any Error).self) { try Self.parse(sample + [0]) }
+        #expect(throws: (any Error).self) { try Self.parse([0] + sample) }
     }
 
-    @Test("A record in another's place fails its check")
+    @Test("A block in another's place fails its check")
     func misplaced() throws {
         #expect(throws: FormatError.checkFailed) {
-            try RecordLayoutTests.parse(RecordLayoutTests.build(), Handle(1_001))
+            try Self.parse(Self.samples[0], Handle(1_001))
         }
     }
 
-    @Test("A record fails its check when its shape's number means another shape")
+    @Test("A record is refused when its shape's number means another shape, or none")
     func otherShape() {
         let other = Shape(type: "Person", fields: ["friends", "name"])
         #expect(throws: FormatError.checkFailed) {
-            try taken(RecordLayoutTests.build()) {
-                try Record(reading: &$0, handle: Handle(1_000)) { _ in other }
-            }
+            try DictionaryRecordSource.parse(Self.samples[0], Self.handle) { _ in other }
+        }
+        #expect(throws: FormatError.unknownShape(3)) {
+            try DictionaryRecordSource.parse(Self.samples[0], Self.handle) { _ in nil }
         }
     }
 
-    @Test("The undamaged record is read")
+    @Test("The undamaged block is read")
     func canary() throws {
         for sample in Self.samples {
-            #expect(throws: Never.self) { try RecordLayoutTests.parse(sample) }
+            #expect(throws: Never.self) { try Self.parse(sample) }
         }
     }
 
@@ -73,9 +84,7 @@ struct RecordDamageTests {
                     Issue.record("byte \(position) of \(handle) was not found")
                     continue
                 }
-                // The first byte is the version: a change may make it a newer one.
-                #expect(
-                    reason.name == (position == 0 ? "newerVersion" : "damaged"), "byte \(position)")
+                #expect(reason.name == "damaged", "byte \(position)")
             }
             source.records[handle] = record
         }

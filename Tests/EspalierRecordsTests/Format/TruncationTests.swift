@@ -107,7 +107,7 @@ struct TruncationTests {
         { _ = try $0.readBytes() }, { _ = try $0.readChild() }, { _ = try $0.readDecimal() },
         { _ = try $0.readArrayCount() }, { _ = try $0.readMapCount() }, { _ = try $0.readBool() },
         { _ = try $0.readFloat() }, { _ = try $0.readDouble() }, { _ = try $0.readNull() },
-        { _ = try Shape.read(from: &$0) }, { _ = try Chunks.count(&$0) },
-        { _ = try Record(reading: &$0, handle: Handle(1)) { _ in Shape.none } },
+        { _ = try Shape.read(from: &$0) }, { _ = try RecordLayout(reading: &$0) },
+        { _ = try Record(reading: $0, handle: Handle(1)) { _ in Shape.none } },
     ]
 }

@@ -116,7 +116,7 @@ struct DirectoryTests {
         var cache = try scratch.open()
         try cache.set(Person("p:1", "Anna")).wait()
         let format = [UInt8]("format".utf8)
-        try cache.tamper { try $0.put($1.info, format, [0, 0, 0, 2]) }
+        try cache.tamper { try $0.put($1.info, format, [0, 0, 0, 3]) }
         cache.close()
         for _ in 0..<2 { #expect(code { _ = try scratch.open() } == .newerFormat) }
         // With the format of this library again, nothing is lost.
@@ -127,7 +127,7 @@ struct DirectoryTests {
             directory: scratch.directory + "/" + name, guardedBy: guardFile,
             keyspaces: Keyspaces.names,
             options: .init(mapSize: 50 << 20))
-        try environment.write { try $0.put(environment.keyspace("info"), format, [0, 0, 0, 1]) }
+        try environment.write { try $0.put(environment.keyspace("info"), format, [0, 0, 0, 2]) }
         environment.close()
         cache = try scratch.open()
         #expect(cache.read(Person.self, "p:1")?.name == "Anna")

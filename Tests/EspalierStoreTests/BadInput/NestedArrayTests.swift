@@ -65,11 +65,12 @@ struct NestedArrayTests {
             var values = ByteWriter()
             values.append(value: "d")
             values.append([UInt8](repeating: 0x91, count: depth) + [0x90])
+            let shape = RecordLayout.ShapeReference.own(
+                Shape(type: "Document", fields: ["id", "value"]))
             let record = RecordLayout.build(
-                handle: handle, nameSpace: .node,
-                shape: .own(Shape(type: "Document", fields: ["id", "value"])),
-                children: [], payload: Record.payload(identifier: "d", values: values.bytes))
-            try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
+                handle: handle, nameSpace: .node, shape: shape, children: [], identifier: "d",
+                values: values.bytes)
+            try cache.replaceRecord(handle, by: record, shape)
             #expect(cache.readOutcome(Document.self, "d", access: .peek).reason?.name == "tooDeep")
             #expect(cache.readOutcome(Shallow.self, "d", access: .peek).value == Shallow(id: "d"))
             try #expect(cache.record(handle) != nil)
@@ -108,7 +109,9 @@ struct NestedArrayTests {
                 guard case .record(let record) = try inspection.record(handle) else {
                     throw Missing()
                 }
-                if record.dictionaryNumber != 0 { forms[record.hasOwnShape, default: 0] += 1 }
+                if try inspection.anatomy(of: handle)?.dictionaryNumber != 0 {
+                    forms[record.hasOwnShape, default: 0] += 1
+                }
             }
             #expect(forms[true, default: 0] > 100, "\(forms)")
         }

@@ -51,21 +51,13 @@ struct StaleStorageTests {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             let segments = try segments(cache)
-            try cache.tamper { transaction, keyspaces in
-                let record = try #require(
-                    try transaction.record(
-                        keyspaces, segments[0],
-                        by: RecordDecompressor(try cache.generation) { _ in nil }
-                    ) {
-                        _ in nil
-                    })
-                let content = try SegmentContent.encode(SegmentContent.decode(record).prefix(5))
-                let bytes = RecordLayout.build(
+            let record = try #require(try cache.record(segments[0]))
+            let content = try SegmentContent.encode(SegmentContent.decode(record).prefix(5))
+            try cache.replaceRecord(
+                segments[0],
+                by: RecordLayout.build(
                     handle: segments[0], nameSpace: .segment, shape: .none,
-                    children: content.children,
-                    identifier: "", values: content.values[...])
-                try transaction.put(keyspaces.nodes, segments[0].rawValue, bytes)
-            }
+                    children: content.children, identifier: "", values: content.values))
             for index in [3, 5, 100, 511] {
                 for edit: CollectionEdit<any SimpleModel> in [
                     .update(Remark.node(1), at: index), .remove(at: index), .insert([], at: index),
@@ -108,11 +100,9 @@ struct StaleStorageTests {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             let other = try present(cache.handle("r:6"))
-            try cache.tamper { try $0.delete($1.index, IndexKey.bytes(.node, "r:5")) }
+            try cache.tamperIndex { $0.remove("r:5") }
             try expectRepaired(.update(Remark.node(9_999), at: 4), in: cache)
-            try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "r:3"), other.storedBytes)
-            }
+            try cache.tamperIndex { $0.set("r:3", to: other) }
             try expectRepaired(.update(Remark.node(9_998), at: 4), in: cache)
         }
     }

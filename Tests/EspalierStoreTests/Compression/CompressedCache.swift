@@ -56,17 +56,13 @@ extension NormalizedCache {
         get throws { try readStorage { try DictionaryTable(loading: $0, $1) } }
     }
 
-    /// Returns how many records use each dictionary, by the number of the dictionary.
+    /// Returns how many frames use each dictionary, by the number of the dictionary.
     func dictionaryUses() throws -> [UInt64: Int] {
-        try inspect { inspection in
-            var uses: [UInt64: Int] = [:]
-            try inspection.forEachRecord { _, stored in
-                if case .record(let record) = stored {
-                    uses[record.dictionaryNumber, default: 0] += 1
-                }
-                return true
-            }
-            return uses
-        }
+        let census = try inspect { try $0.dictionaryCensus() }
+        var uses: [UInt64: Int] = [:]
+        if census.raw.frames > 0 { uses[0] = census.raw.frames }
+        if census.withoutDictionary.frames > 0 { uses[1] = census.withoutDictionary.frames }
+        for dictionary in census.dictionaries { uses[dictionary.number] = dictionary.use.frames }
+        return uses
     }
 }

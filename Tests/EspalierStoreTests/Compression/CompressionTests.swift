@@ -1,3 +1,4 @@
+import EspalierInspection
 import EspalierLMDB
 import EspalierRecords
 import Testing
@@ -15,7 +16,7 @@ struct CompressionTests {
         try cache.compact().wait()
         CompressedCache.expectRead(cache)
         let uses = try cache.dictionaryUses()
-        #expect(uses.filter { $0.key > RecordLayout.noDictionary }.values.reduce(0, +) > 100)
+        #expect(uses.filter { $0.key > FrameDecoder.noDictionary }.values.reduce(0, +) > 100)
         try expectClean(cache)
         cache.close()
         // The new instance has no dictionaries in memory yet.
@@ -71,10 +72,36 @@ struct CompressionTests {
         #expect(try cache.dictionaryUses() == uses)
         try cache.set(Person("new:1", String(repeating: "t", count: 900))).wait()
         let new = try #require(try cache.handle("new:1"))
-        #expect(try cache.record(new)?.dictionaryNumber == 0)
+        #expect(try cache.inspect { try $0.anatomy(of: new)?.dictionaryNumber } == 0)
         try cache.compact().wait()
         #expect(try Set(cache.dictionaryUses().keys) == [0])
         CompressedCache.expectRead(cache)
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("A compaction packs long records, too: as raw chunks, and in a container if they fit")
+    func longCompacted() throws {
+        let scratch = try Scratch()
+        let person = Person("p:1", String(repeating: "a long text ", count: 2_000))
+        var cache = try scratch.open(CompressedCache.configuration)
+        for number in 0..<20 { cache.set(Person("p:\(number)", person.name)) }
+        try cache.set(Message("m:1", from: person)).wait()
+        for isCompressed in [false, true] {
+            try expectClean(cache)
+            cache.close()
+            cache = try scratch.open(
+                isCompressed
+                    ? CompressedCache.configuration : .forTests(budget: .mebibytes(8)))
+            let stamp = try cache.state("m:1").stamp
+            try cache.compact().wait()
+            let handle = try present(cache.handle("p:1"))
+            let anatomy = try #require(try cache.inspect { try $0.anatomy(of: handle) })
+            #expect((anatomy.dictionaryNumber == 0) == !isCompressed)
+            #expect(anatomy.isLong == !isCompressed)
+            #expect(try cache.state("m:1").stamp == stamp)
+            #expect(cache.read(Message.self, "m:1", access: .peek)?.sender == person)
+        }
         try expectClean(cache)
         cache.close()
     }

@@ -129,7 +129,7 @@ struct BudgetChangeTests {
     func pinned() throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: Self.large))
-        let names = try cache.overfill(budgets: 0.2)
+        let names = try cache.overfill(budgets: 0.1)
         let boxes = (0..<3).map { box("b:\($0)", of: 300) }
         for box in boxes {
             #expect(code(cache.set(box)) == nil)

@@ -278,12 +278,12 @@ struct PinTests {
     @Test("Records that several pinned trees share count once")
     func shared() throws {
         try withCache(Self.configuration) { cache in
-            let people = EspalierStoreTests.box("b:0", of: 90).value
+            let people = EspalierStoreTests.box("b:0", of: 90, bytes: 400).value
             for number in 0..<20 {
                 #expect(code(cache.set(Box("b:\(number)", people))) == nil)
                 #expect(code(cache.pin("b:\(number)")) == nil)
             }
-            #expect(try pinnedBytes(cache) < 150_000)
+            #expect(try pinnedBytes(cache) < 80_000)
             try cache.overfill()
             expect([Box("b:19", people)], in: cache)
         }

@@ -6,50 +6,116 @@ import Testing
 
 @Suite("The state of a record")
 struct StateEntryTests {
-    private func read(_ bytes: [UInt8], _ handle: Handle) throws -> StateEntry {
-        try ByteReader.reading(bytes) { reader in
-            let entry = try StateEntry(reading: &reader, for: handle)
-            return entry
+    private func read(_ bytes: [UInt8], _ key: Handle) throws -> StateGroup {
+        try ByteReader.reading(bytes) { try StateGroup(reading: &$0, key: key) }
+    }
+
+    private static let numbers: [UInt64] = [
+        0, 1, 126, 127, 128, 255, 1 << 32, .max - 1, .max,
+    ]
+
+    private func state(
+        _ flags: StateEntry.Flags, _ random: inout SeededGenerator
+    ) -> StateEntry {
+        func number() -> UInt64 { Self.numbers.randomElement(using: &random) ?? 0 }
+        var state = StateEntry(referenceCount: number(), stamp: Stamp(number()), flags: flags)
+        if flags.contains(.timed) { (state.writtenAt, state.expiry) = (number(), number()) }
+        if flags.contains(.pendingRemoval) { state.released = number() }
+        return state
+    }
+
+    @Test("A group of states is read as it was written, with any flags, counts, stamps and times")
+    func roundTrip() throws {
+        var random = SeededGenerator(quietly: 3)
+        for flags in UInt8.min ... .max {
+            let key = Handle(Self.numbers.randomElement(using: &random) ?? 0)
+            var group = StateGroup(key)
+            var states: [Handle: StateEntry] = [:]
+            for _ in 0..<8 {
+                let most = min(UInt64.max - key.rawValue, 1 << 40)
+                let handle = Handle(key.rawValue + UInt64.random(in: 0...most, using: &random))
+                states[handle] = state(.init(rawValue: flags), &random)
+                group.set(states[handle], of: handle)
+            }
+            let read = try read(group.bytes, key)
+            #expect(read == group && read.entries.count == states.count)
+            for (handle, state) in states { #expect(read[handle] == state) }
+            for handle in states.keys.dropFirst() { group.set(nil, of: handle) }
+            #expect(try self.read(group.bytes, key).entries.count == 1)
         }
     }
 
-    @Test("A state entry is read as it was written, with any flags, counts, stamps and times")
-    func roundTrip() throws {
-        var random = SeededGenerator(quietly: 3)
-        let numbers: [UInt64] = [0, 1, 127, 128, 1 << 32, .max - 1, .max]
-        for flags in UInt8.min ... .max {
-            for _ in 0..<8 {
-                var entry = StateEntry(
-                    referenceCount: numbers.randomElement(using: &random) ?? 0,
-                    stamp: Stamp(numbers.randomElement(using: &random) ?? 0),
-                    flags: .init(rawValue: flags))
-                if entry.flags.contains(.timed) {
-                    entry.writtenAt = numbers.randomElement(using: &random) ?? 0
-                    entry.expiry = numbers.randomElement(using: &random) ?? 0
+    @Test("A group of states is split into groups that fit", arguments: [false, true])
+    func split(areFull: Bool) throws {
+        var random = SeededGenerator(quietly: 5)
+        for count in [1, 2, 100, 330, 1_000] {
+            var group = StateGroup(Handle(7))
+            for index in 0..<UInt64(count) {
+                let entry = state(index % 9 == 0 ? .lost : [], &random)
+                group.set(entry, of: Handle(9 + index * 3))
+            }
+            let parts = group.split(ofBytes: group.bytes.count, areFull: areFull)
+            #expect(parts.flatMap(\.entries) == group.entries)
+            #expect(parts.first?.key == group.key)
+            #expect(parts.dropFirst().allSatisfy { $0.key == $0.entries.first?.handle })
+            let sizes = parts.map { $0.bytes.count }
+            #expect(sizes.allSatisfy { $0 <= StateGroup.byteLimit })
+            let few = sizes.filter { $0 < StateGroup.byteLimit * (areFull ? 9 : 4) / 10 }
+            #expect(few.count <= 1, "\(sizes)")
+        }
+    }
+
+    @Test("Changes to a group of states are those of its entries one by one")
+    func apply() {
+        var random = SeededGenerator(quietly: 6)
+        for _ in 0..<200 {
+            var group = StateGroup(Handle(100))
+            var expected: [UInt64: StateEntry] = [:]
+            for _ in 0..<3 {
+                let handles = (0..<12).map { _ in UInt64.random(in: 100..<130, using: &random) }
+                let changes = Set(handles).sorted().map { handle in
+                    StateChange(
+                        handle: Handle(handle),
+                        state: Bool.random(using: &random) ? state([], &random) : nil)
                 }
-                if entry.flags.contains(.pendingRemoval) {
-                    entry.released = numbers.randomElement(using: &random) ?? 0
-                }
-                let handle = Handle(numbers.randomElement(using: &random) ?? 0)
-                #expect(try read(entry.bytes(for: handle), handle) == entry)
+                group.apply(changes[...])
+                for change in changes { expected[change.handle.rawValue] = change.state }
+                #expect(
+                    group.entries.map(\.handle.rawValue) == expected.keys.sorted()
+                        && group.entries.allSatisfy { expected[$0.handle.rawValue] == $0.state })
             }
         }
     }
 
-    @Test("A state entry of another record, cut short, or with any bit changed is rejected")
+    @Test("A group of states of other records, cut short, or with any bit changed is rejected")
     func damage() throws {
-        var entry = StateEntry(
+        var group = StateGroup(Handle(640))
+        let removed = StateEntry(
             referenceCount: 3, stamp: Stamp(700), flags: [.pendingRemoval, .tombstone])
-        entry.released = 64
-        let bytes = entry.bytes(for: Handle(5))
-        #expect(throws: FormatError.self) { try read(bytes, Handle(6)) }
+        group.set(removed, of: Handle(641))
+        group.set(StateEntry(referenceCount: 2), of: Handle(767))
+        let bytes = group.bytes
+        #expect(throws: FormatError.self) { try read(bytes, Handle(641)) }
         for count in 0..<bytes.count {
-            #expect(throws: FormatError.self) { try read(Array(bytes.prefix(count)), Handle(5)) }
+            #expect(throws: FormatError.self) { try read(Array(bytes.prefix(count)), Handle(640)) }
         }
         for bit in 0..<bytes.count * 8 {
             var bytes = bytes
             bytes[bit / 8] ^= 1 << (bit % 8)
-            #expect(throws: FormatError.self) { try read(bytes, Handle(5)) }
+            #expect(throws: FormatError.self) { try read(bytes, Handle(640)) }
+        }
+    }
+
+    @Test("A group of states whose handles do not ascend is rejected")
+    func order() throws {
+        for (key, differences): (UInt64, [UInt64]) in [(1, [3, 0]), (.max, [1]), (9, [1, .max])] {
+            var writer = ByteWriter()
+            for difference in differences {
+                writer.append(varint: difference)
+                writer.append([2, 0])
+            }
+            writer.append(integer: writer.check(seed: key))
+            #expect(throws: FormatError.self) { try read(writer.bytes, Handle(key)) }
         }
     }
 

@@ -24,8 +24,9 @@ struct FlipCampaign {
             let place = places[number / 2 % places.count]
             guard let item = image.items[place]?.randomElement(using: &random) else { continue }
             let isKey = number % 2 == 0 || item.entry.value.isEmpty
+            let bytes = isKey ? 0..<item.entry.key.count : item.bytes
             let bit = Int.random(
-                in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
+                in: bytes.lowerBound * 8..<bytes.upperBound * 8, using: &random)
             let changed =
                 isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
             let verdict = try verdict(of: item, changed, at: place)
@@ -41,11 +42,6 @@ struct FlipCampaign {
         try apply(item.entry, changed)
         let hidesDamage = place.hasPrefix("shapes") || place.hasPrefix("dictionaries")
         var reads = item.probes
-        if place.hasPrefix("index"), let other = image.probe(named: changed.key),
-            !reads.contains(other)
-        {
-            reads.append(other)
-        }
         reads.append(Int.random(in: 0..<image.probes.count, using: &random))
         var worst = Verdict.unharmed
         for index in reads {
@@ -60,12 +56,17 @@ struct FlipCampaign {
         return worst
     }
 
-    /// Checks that an identifier that was never stored does not lead to another record.
-    private func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String) -> Verdict?
+    /// Checks that an identifier that was never stored, and is like one that was, does not lead to
+    /// another record.
+    private mutating func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String)
+        -> Verdict?
     {
-        guard place == "index", changed.key != item.entry.key, let original = item.probes.first,
-            image.probe(named: changed.key) == nil,
-            let name = String(validating: changed.key.dropFirst(), as: UTF8.self),
+        guard place == "index", let original = item.probes.randomElement(using: &random),
+            var bytes = Optional(Array(image.probes[original].identifier.utf8)), !bytes.isEmpty
+        else { return nil }
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1
+        guard let name = String(validating: bytes, as: UTF8.self),
+            image.probe(named: IndexKey.bytes(image.probes[original].nameSpace, name)) == nil,
             case .hit(let value) = image.probes[original].read(image.cache, as: name)
         else { return nil }
         return .wrong("\(name) is \(value)")
@@ -83,6 +84,7 @@ struct FlipCampaign {
             return try original.replace(with: changed, in: &transaction)
         }
         pending = (original, changed, covered)
+        generation.blocks.removeAll()
     }
 
     mutating func restore() throws {
@@ -92,5 +94,6 @@ struct FlipCampaign {
             try last.original.restore(from: last.changed, covered: last.covered, in: &$0)
         }
         try image.forgetTables()
+        try image.cache.generation.blocks.removeAll()
     }
 }

@@ -21,6 +21,7 @@ struct FlipContents {
         writeTrees(cache, scale)
         writeOddities(cache)
         try cache.setCollection([Person("c:1", "Ada"), Person("c:2", "Ben")], forKey: "twin").wait()
+        probes += [.node(Person.self, "c:1"), .node(Person.self, "c:2")]
         try writeTwins(cache)
         cache.close()
 
@@ -126,7 +127,7 @@ struct FlipContents {
     private func forgetCurrentDictionaries(_ cache: NormalizedCache) throws {
         try cache.tamper { transaction, keyspaces in
             var list = try DictionaryTable(loading: transaction, keyspaces)
-            list.replaceCurrent(with: [])
+            list.replaceCurrent(with: nil)
             try transaction.put(keyspaces.info, DictionaryTable.key, list.bytes)
         }
     }

@@ -8,6 +8,8 @@ import EspalierRecords
 struct FlipImage {
     struct Item {
         let entry: StoredEntry
+        /// The bytes of the value that belong to the item.
+        let bytes: Range<Int>
         /// The indexes of these reads in `probes`.
         let probes: [Int]
     }
@@ -53,7 +55,7 @@ struct FlipImage {
     /// The entries that reads use, without those that only opening uses.
     var places: [String] { items.keys.filter { !$0.hasPrefix("info") }.sorted() }
 
-    /// Returns the probe of the entry under a key of the index.
+    /// Returns the probe of a name.
     func probe(named key: [UInt8]) -> Int? { names[key] }
 
     /// Clears the shapes and dictionaries in memory, which would hide the stored ones.
@@ -81,7 +83,8 @@ struct FlipImage {
         Self.add(probe, to: &byHandle[handle, default: []])
         guard case .record(let record) = try inspection.record(handle) else { return }
         Self.add(probe, to: &byShape[record.shapeNumber, default: []])
-        Self.add(probe, to: &byDictionary[record.dictionaryNumber, default: []])
+        let dictionary = try inspection.anatomy(of: handle)?.dictionaryNumber ?? 0
+        Self.add(probe, to: &byDictionary[dictionary, default: []])
     }
 
     private static func add(_ probe: Int, to list: inout [Int]) {
@@ -91,26 +94,31 @@ struct FlipImage {
     private mutating func collect(_ transaction: borrowing ReadTransaction, _ keyspaces: Keyspaces)
         throws
     {
-        try each(keyspaces.index, transaction) { image, key, _ in
-            let isTwin = String(decoding: key.dropFirst(), as: UTF8.self) == "twin"
-            let kind = isTwin ? " (twins)" : key[0] == IndexKey.longMark ? " (long)" : ""
-            return ("index" + kind, image.names[key].map { [$0] })
+        try each(keyspaces.index, transaction) { image, key, value in
+            let list = try IndexGroup.reading(key, value) { group throws(FormatError) in
+                try group.entries()
+            }
+            let names = image.names.filter { name, _ in
+                list.entries.contains { list.compare($0, with: name) == .match }
+            }
+            return ("index", names.values.sorted())
         }
         try each(keyspaces.pins, transaction) { image, key, _ in
             ("pins", image.names[key].map { [$0] })
         }
-        try each(keyspaces.nodes, transaction) { image, key, value in
-            (try Self.form(of: key, value), image.byHandle[Handle(Self.number(key))])
-        }
-        try each(keyspaces.state, transaction) { image, key, value in
+        try collectContainers(transaction, keyspaces)
+        try each(keyspaces.long, transaction) { image, key, value in
             let handle = Handle(Self.number(key))
-            let flags = try ByteReader.reading(value) {
-                try StateEntry(reading: &$0, for: handle).flags
-            }
-            let kind =
-                flags.contains(.lost) ? " (lost)" : flags.contains(.tombstone) ? " (tombstone)" : ""
-            return ("state" + kind, image.byHandle[handle])
+            return (key.last == 0 ? "long, first chunk" : "long, chunk", image.byHandle[handle])
         }
+        var flags: StateEntry.Flags = []
+        try each(keyspaces.state, transaction) { image, key, value in
+            let first = Handle(Self.number(key))
+            let group = try ByteReader.reading(value) { try StateGroup(reading: &$0, key: first) }
+            flags.formUnion(StateEntry.Flags(group.entries.map(\.state.flags)))
+            return ("state", group.entries.flatMap { image.byHandle[$0.handle] ?? [] })
+        }
+        guard flags.isSuperset(of: [.lost, .tombstone]) else { throw Missing() }
         try each(keyspaces.recency, transaction) { image, key, _ in
             ("recency", image.byHandle[Handle(Self.number(Array(key.dropFirst(8))))])
         }
@@ -137,7 +145,40 @@ struct FlipImage {
             let (form, probes) = try classify(self, key, value)
             let entry = StoredEntry(keyspace: keyspace, key: key, value: value)
             let place = form + (probes?.contains { isHit[$0] } == true ? "" : ", read by no hit")
-            items[place, default: []].append(Item(entry: entry, probes: probes ?? []))
+            items[place, default: []].append(
+                Item(entry: entry, bytes: 0..<value.count, probes: probes ?? []))
+            return true
+        }
+    }
+
+    /// Adds an item for each directory of a container, and for each frame.
+    private mutating func collectContainers(
+        _ transaction: borrowing ReadTransaction, _ keyspaces: Keyspaces
+    ) throws {
+        let stored = try StoredRecords(transaction.snapshot, cache.generation)
+        try transaction.forEach(in: keyspaces.nodes) { key, value in
+            let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+            let value = try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
+            let entry = StoredEntry(keyspace: keyspaces.nodes, key: key, value: value)
+            var all: [Int] = []
+            var start = value.count
+            for frame in try stored.frames(of: value, key: Handle(Self.number(key))) {
+                start = min(start, frame.range.lowerBound)
+                let bytes = Array(value[frame.range])
+                let block = try stored.decode(bytes, first: frame.first)
+                let probes = block.handles.reversed().compactMap { byHandle[$0] }.flatMap(\.self)
+                all += probes
+                let form = try Self.form(bytes, block)
+                let isRead = probes.contains { isHit[$0] }
+                items[form + (isRead ? "" : ", read by no hit"), default: []].append(
+                    Item(
+                        entry: entry, bytes: frame.range,
+                        probes: Array(probes.prefix(Self.readsPerItem))))
+            }
+            items["nodes, directory", default: []].append(
+                Item(
+                    entry: entry, bytes: 0..<start,
+                    probes: Array(all.filter { isHit[$0] }.prefix(Self.readsPerItem))))
             return true
         }
     }
@@ -146,19 +187,17 @@ struct FlipImage {
         key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func form(of key: [UInt8], _ value: [UInt8]) throws -> String {
-        guard key.count == 8 else { return "nodes, chunk" }
-        return try ByteReader.reading(value) { reader in
-            if try Chunks.count(&reader) != nil { return "nodes, first chunk" }
-            reader.position = 0
-            let layout = try RecordLayout(reading: &reader)
-            let form =
-                switch layout.dictionaryNumber {
-                case 0: "raw"
-                case RecordLayout.noDictionary: "frame"
-                default: "frame with dictionary"
-                }
-            return "nodes, \(layout.hasOwnShape ? "own shape" : "\(layout.nameSpace)"), \(form)"
+    private static func form(_ frame: [UInt8], _ block: RecordBlock) throws -> String {
+        let hasOwnShape = try block.handles.indices.contains { index in
+            var record = block.bytes(at: index)
+            return try RecordLayout(reading: &record).hasOwnShape
         }
+        let form =
+            switch try ByteReader.reading(frame, { try $0.varint() }) {
+            case 0: "raw"
+            case FrameDecoder.noDictionary: "compressed"
+            default: "with dictionary"
+            }
+        return "nodes, \(hasOwnShape ? "own shapes, " : "")\(form)"
     }
 }

@@ -55,12 +55,14 @@ struct FormatExamplesTests {
             }
             #expect(try cache.statistics().pins == 1)
         }
+        var group = StateGroup(Handle(133))
         var pendingRemoval = StateEntry(
             referenceCount: 0, stamp: Stamp(1_000), flags: .pendingRemoval)
         pendingRemoval.released = 64
-        expect("state", "state", hex(pendingRemoval.bytes(for: Handle(5))), in: document)
+        group.set(pendingRemoval, of: Handle(133))
         let blocked = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .blocked])
-        expect("state", "state", hex(blocked.bytes(for: Handle(6))), in: document)
+        group.set(blocked, of: Handle(134))
+        expect("state", "state", hex(group.bytes), in: document)
     }
 
     @Test("The example of statistics in docs/FORMAT.md is what a cache stores")

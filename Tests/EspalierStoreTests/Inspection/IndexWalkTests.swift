@@ -104,17 +104,14 @@ struct IndexWalkTests {
             }
             try cache.damage("p:1")
             try cache.damage(a)
-            let one = try #require(
-                try cache.readStorage { try $0.value($1.index, $1.indexKey(.node, "p:1")) })
-            try cache.tamper { transaction, keyspaces in
-                try transaction.put(
-                    keyspaces.index, keyspaces.indexKey(.node, "p:2"), [1, 2, 3] as [UInt8])
-                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:3"), one)
+            let one = try present(cache.handle("p:1"))
+            try cache.tamperIndex {
+                $0.set("p:2", to: Handle(1 << 40))
+                $0.set("p:3", to: one)
             }
             let found = try entries(cache)
             #expect(found.count == 5)
             #expect(found.prefix(3).map(\.identifier) == ["p:1", "p:2", "p:3"])
-            #expect(found[1].handle == Handle(0))
             let cut = try #require(found.first { !$0.isWhole })
             #expect(cut.identifier == String(repeating: "x", count: 493))
             #expect(found.contains { $0.identifier == b && $0.isWhole })
@@ -127,10 +124,11 @@ struct IndexWalkTests {
             #expect(try entries(cache, startingWith: String(repeating: "x", count: 599)).count == 2)
 
             // An index entry that leads to a record with another identifier is damaged.
-            let two = try #require(
-                try cache.readStorage { try $0.value($1.index, $1.indexKey(.node, b)) })
-            try cache.tamper { try $0.put($1.index, $1.indexKey(.node, "p:1"), two) }
-            try cache.tamper { try $0.put($1.index, $1.indexKey(.node, a), two) }
+            let two = try present(cache.handle(b))
+            try cache.tamperIndex {
+                $0.set("p:1", to: two)
+                $0.set(a, to: two)
+            }
             let misled = try entries(cache).filter { $0.identifier != b }
             for entry in misled {
                 #expect(try cache.inspect { try kind($0.record(of: entry)) } != "record")
@@ -145,15 +143,15 @@ struct IndexWalkTests {
             let key = IndexKey.bytes(
                 .node, beginning + character + String(repeating: "y", count: 200))
             let whole = count + character.utf8.count <= 493
-            #expect(IndexKey.beginning(ofLong: key).hasPrefix(beginning + (whole ? character : "")))
-            #expect(!IndexKey.beginning(ofLong: key).unicodeScalars.contains("\u{FFFD}"))
+            #expect(IndexKey.beginning(of: key).hasPrefix(beginning + (whole ? character : "")))
+            #expect(!IndexKey.beginning(of: key).unicodeScalars.contains("\u{FFFD}"))
         }
     }
 
     @Test(
         """
-        A walk visits every record by handle, segments and damaged ones included, and no chunk as \
-        a record
+        A walk visits every record by handle, damaged records and segments included, and no chunk \
+        as a record
         """)
     func records() throws {
         try withCache(isDamaged: true) { cache in
@@ -187,6 +185,42 @@ struct IndexWalkTests {
                 }
                 #expect(count == 3)
             }
+        }
+    }
+
+    @Test(
+        "A walk visits each record of a damaged frame or container once, between the others",
+        arguments: NormalizedCache.DamagedPart.allCases)
+    func damagedFrame(part: NormalizedCache.DamagedPart) throws {
+        try withCache(.uncompressed, isDamaged: true) { cache in
+            // Roots, records with one reference, and their parents.
+            for number in 0..<200 {
+                cache.set(Message("m:\(number)", from: Person("p:\(number)", "Person \(number)")))
+            }
+            try cache.delete("p:52").wait()
+            func walk() throws -> [Handle: String] {
+                var kinds: [Handle: String] = [:]
+                var last = Handle(0)
+                try cache.inspect { inspection in
+                    try inspection.forEachRecord { handle, stored in
+                        #expect(handle > last)
+                        last = handle
+                        kinds[handle] = kind(stored)
+                        return true
+                    }
+                }
+                return kinds
+            }
+            let before = try walk()
+            #expect(before.count == 399)
+            let deleted = try #require(
+                try cache.record(present(cache.handle("m:52")))?.children.first)
+            let handle = try present(cache.handle("m:52"))
+            let lost = try cache.damage(part, around: handle)
+            #expect(lost.contains(handle) && (lost.count > 8) == (part == .directory))
+            let after = try walk()
+            #expect(after.keys == before.keys && after[deleted] == nil)
+            #expect(Set(after.filter { $0.value == "damaged" }.keys) == lost)
         }
     }
 

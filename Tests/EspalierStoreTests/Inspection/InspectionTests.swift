@@ -57,12 +57,8 @@ struct InspectionTests {
                 }
             }
             try cache.damage("p:3")
-            try cache.tamper { transaction, keyspaces in
-                try transaction.delete(keyspaces.nodes, children[3].rawValue)
-                let lost = StateEntry(flags: .lost)
-                try transaction.put(
-                    keyspaces.state, children[3].rawValue, lost.bytes(for: children[3]))
-            }
+            try cache.removeBytes(of: children[3])
+            try cache.tamper(withState: StateEntry(flags: .lost), of: children[3])
             try cache.inspect { inspection throws in
                 let kinds = try (children + [Handle(0), Handle(999)]).map {
                     try kind(inspection.record($0))
@@ -92,43 +88,39 @@ struct InspectionTests {
         }
     }
 
-    @Test(
-        """
-        The bytes of a record are the stored ones with its chunks joined, and its size includes \
-        the chunks' overhead
-        """)
+    @Test("The size of a record is its share of a frame, or its chunks with their overhead")
     func bytes() throws {
         try withCache(.uncompressed, isDamaged: true) { cache in
             cache.set(Person("p:1", "short"))
-            try cache.set(Person("p:2", String(repeating: "t", count: 20_000))).wait()
-            let (short, long) = (
-                try #require(try cache.handle("p:1")), try #require(try cache.handle("p:2"))
-            )
+            cache.set(Person("p:2", "twice as long"))
+            try cache.set(Person("p:3", String(repeating: "t", count: 20_000))).wait()
+            let handles = try (1...3).map { try #require(try cache.handle("p:\($0)")) }
             try cache.inspect { inspection throws in
-                for handle in [short, long] {
-                    guard case .record(let record) = try inspection.record(handle) else {
-                        throw Missing()
-                    }
-                    #expect(try inspection.bytes(of: handle)?.count == record.storedByteCount)
-                }
-                #expect(try inspection.bytes(of: Handle(999)) == nil)
+                let sizes = try handles.compactMap { try inspection.storedByteCount(of: $0) }
+                let total = Int(try cache.statistics().recordBytes.bytes)
+                // The directory of the container belongs to no record: version, count of frames,
+                // an entry and a check.
+                #expect(total - sizes.reduce(0, +) == 1 + 1 + 3 + 4)
+                #expect(sizes[0] < sizes[1] && sizes[2] > 20_000)
                 #expect(try inspection.storedByteCount(of: Handle(999)) == nil)
-                let sizes = try [short, long].compactMap { try inspection.storedByteCount(of: $0) }
-                #expect(try sizes.reduce(0, +) == Int(cache.statistics().recordBytes.bytes))
-                #expect(try sizes[0] == inspection.bytes(of: short)?.count)
-                #expect(sizes[1] > 20_000)
             }
+            // Of a damaged frame, each record has the same share.
+            try cache.damage(handles[0])
+            let sizes = try cache.inspect { inspection in
+                try handles.map { try inspection.storedByteCount(of: $0) ?? 0 }
+            }
+            #expect(sizes[0] > 0 && sizes[0] < 60 && sizes[2] > 20_000)
             // Damage never makes the size larger than the stored bytes: a missing chunk, an
             // impossible count, no bytes at all.
-            try cache.tamper { try $0.delete($1.nodes, ChunkKey(long.rawValue, 2)) }
-            #expect(throws: CacheError.self) { try cache.inspect { try $0.bytes(of: long) } }
-            #expect(try cache.inspect { try $0.storedByteCount(of: long) ?? 0 } < 20_000)
-            for bytes in [[], [1], [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [1, 0x80, 0xFF]]
+            try cache.tamper { try $0.delete($1.long, ChunkKey(handles[2].rawValue, 2)) }
+            #expect(try cache.inspect { try $0.storedByteCount(of: handles[2]) ?? 0 } < 20_000)
+            for bytes in [[], [2], [2, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [2, 0x80, 0xFF]]
                 as [[UInt8]]
             {
-                try cache.tamper { try $0.put($1.nodes, short.rawValue, bytes) }
-                #expect(try cache.inspect { try $0.storedByteCount(of: short) } == bytes.count)
-                #expect(try cache.inspect { kind(try $0.record(short)) } == "damaged")
+                try cache.tamper {
+                    try $0.put($1.long, ChunkKey(handles[2].rawValue, 0), bytes)
+                }
+                #expect(try cache.inspect { kind(try $0.record(handles[2])) } == "damaged")
             }
         }
     }

@@ -13,12 +13,9 @@ struct TreeSurveyTests {
 
     private func apply(_ breaking: Breaking, to handle: Handle, in cache: NormalizedCache) throws {
         if breaking == .damage { return try cache.damage(handle) }
-        try cache.tamper { transaction, keyspaces in
-            try transaction.delete(keyspaces.nodes, handle.rawValue)
-            guard breaking == .loss else { return }
-            try transaction.put(
-                keyspaces.state, handle.rawValue, StateEntry(flags: .lost).bytes(for: handle))
-        }
+        try cache.removeBytes(of: handle)
+        guard breaking == .loss else { return }
+        try cache.tamper(withState: StateEntry(flags: .lost), of: handle)
     }
 
     @Test(
@@ -91,35 +88,30 @@ struct TreeSurveyTests {
         }
     }
 
-    @Test("A record's anatomy covers all bytes, whichever byte is damaged")
+    @Test("A record's anatomy covers all bytes, and names the damage of whichever byte")
     func anatomy() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben")))
                 .wait()
             let handle = try #require(try cache.handle("m:1"))
-            let bytes = try #require(
-                try cache.readStorage { try $0.value($1.nodes, handle.rawValue) })
             let intact = try #require(try cache.inspect { try $0.anatomy(of: handle) })
-            #expect(
-                intact.problem == nil && intact.parts.flatMap { intact.joined[$0.range] } == bytes)
-            #expect(intact.rawByteCount == bytes.count && intact.children?.count == 2)
-            for index in bytes.indices {
+            #expect(intact.problem == nil && intact.parts.last?.name == .payload)
+            #expect(intact.parts.flatMap { intact.bytes[$0.range] } == intact.bytes)
+            #expect(intact.rawByteCount == intact.bytes.count && intact.children?.count == 2)
+            #expect(intact.place?.frameCount == 1 && intact.blockCount == 3)
+            let key = intact.place?.key.rawValue ?? 0
+            let container = try #require(try cache.readStorage { try $0.value($1.nodes, key) })
+            for index in container.indices {
                 for bit in 0..<8 {
-                    var damaged = bytes
+                    var damaged = container
                     damaged[index] ^= 1 << UInt8(bit)
-                    try cache.tamper { try $0.put($1.nodes, handle.rawValue, damaged) }
-                    let anatomy = try #require(try cache.inspect { try $0.anatomy(of: handle) })
-                    #expect(anatomy.problem != nil, "byte \(index), bit \(bit)")
-                    #expect(anatomy.chunks.map(\.bytes) == [damaged])
-                    if !anatomy.isChunked {
-                        #expect(anatomy.parts.flatMap { anatomy.joined[$0.range] } == damaged)
-                    }
+                    try cache.tamper { try $0.put($1.nodes, key, damaged) }
+                    let anatomy = try cache.inspect { try $0.anatomy(of: handle) }
+                    #expect(anatomy?.problem != nil, "byte \(index), bit \(bit)")
                 }
             }
-            for count in 0..<bytes.count {
-                try cache.tamper {
-                    try $0.put($1.nodes, handle.rawValue, Array(bytes.prefix(count)))
-                }
+            for count in 1..<container.count {
+                try cache.tamper { try $0.put($1.nodes, key, Array(container.prefix(count))) }
                 let anatomy = try cache.inspect { try $0.anatomy(of: handle) }
                 #expect(anatomy?.problem != nil, "\(count) bytes")
             }

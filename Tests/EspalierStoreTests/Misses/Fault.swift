@@ -18,7 +18,7 @@ enum Fault: CaseIterable {
         case .dictionary: .damaged(path: place, detail: "dictionary 9999 is not in the table")
         case .malformed: .damaged(path: "p:1.name", detail: "an unknown kind of value")
         case .missingValue: .damaged(path: "p:1.name", detail: "the bytes end early")
-        case .newer: .newerVersion(path: place, version: 2)
+        case .newer: .newerVersion(path: place, version: 3)
         case .dangling: .dangling(path: place)
         case .lost: .lost(path: place)
         case .mismatch: .undecodable(path: "p:1.name", detail: "expected a String, found integer")
@@ -37,58 +37,61 @@ enum Fault: CaseIterable {
 }
 
 extension NormalizedCache {
-    /// Replaces the record of `p:1` by one with `fault`, without adjusting any counts.
+    /// Replaces the record of `p:1` by one with `fault`, without adjusting any counts of records.
     func forge(_ fault: Fault) throws {
-        guard let handle = try handle("p:1") else { throw Missing() }
-        try tamper { transaction, keyspaces in
-            guard var bytes = try transaction.value(keyspaces.nodes, handle.rawValue) else {
-                throw Missing()
-            }
-            switch fault {
-            case .check: bytes[bytes.count / 2] ^= 0x10
-            case .truncated: bytes = Array(bytes[..<2])
-            case .shape: bytes = Self.head(shape: 9_999, dictionary: 0, of: handle)
-            case .dictionary: bytes = Self.head(shape: 0, dictionary: 9_999, of: handle)
-            case .malformed: bytes = Self.person(at: handle, name: [0xD4, 0x63, 0])
-            case .missingValue: bytes = Self.person(at: handle, name: [])
-            case .newer: bytes[0] = 2
-            case .mismatch: bytes = Self.person(at: handle, name: [7])
-            case .missingField: bytes = Self.person(at: handle, name: nil)
-            case .dangling, .lost:
-                try transaction.delete(keyspaces.nodes, handle.rawValue)
-                guard fault == .lost else { return }
+        let handle = try present(handle("p:1"))
+        let shape = Shape(type: "Person", fields: ["id", "name"])
+        switch fault {
+        case .check: try damage(handle)
+        case .truncated: try tamperWithFrame(of: handle) { $0 = $0.map { Array($0.prefix(9)) } }
+        case .shape: try replaceRecord(handle, by: [1, 0x8F, 0x4E, 0], .number(9_999, shape))
+        case .dictionary:
+            try tamperWithFrame(of: handle) { $0 = $0.map { [0x8F, 0x4E] + $0.dropFirst() } }
+        case .malformed: try replace(handle, name: [0xD4, 0x63, 0])
+        case .missingValue: try replace(handle, name: [])
+        case .mismatch: try replace(handle, name: [7])
+        case .missingField: try replace(handle, name: nil)
+        case .dangling: try removeBytes(of: handle)
+        case .lost:
+            try removeBytes(of: handle)
+            try tamper { transaction, keyspaces in
                 var entry = try transaction.state(keyspaces, of: handle) ?? .default
                 entry.flags = .lost
-                return try transaction.put(
-                    keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+                try transaction.put(entry, of: handle, keyspaces)
             }
-            try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
+        case .newer: try makeNewer(handle)
         }
     }
 
-    /// Returns a person's record with a matching check. `name` holds the bytes of the field's
-    /// value, and is nil if the record lacks the field.
-    private static func person(at handle: Handle, name: [UInt8]?) -> [UInt8] {
+    /// Gives the container of a record a later version of the format.
+    func makeNewer(_ handle: Handle) throws {
+        let generation = try generation
+        try tamper { transaction, keyspaces in
+            try transaction.isolate(handle, in: generation)
+            let container = try transaction.container(around: handle, keyspaces)
+            // Each frame gets a container of its own.
+            var frames = container.frames
+            try transaction.store([], over: container.key, keyspaces)
+            for frame in frames { try transaction.store([frame], over: frame.first, keyspaces) }
+            frames.removeAll()
+            let key = handle.rawValue
+            guard var bytes = try transaction.value(keyspaces.nodes, key) else { throw Missing() }
+            bytes[0] = Chunks.version + 1
+            try transaction.put(keyspaces.nodes, key, bytes)
+        }
+    }
+
+    /// Replaces a person's record by an intact one. `name` holds the bytes of the field's value,
+    /// and is nil if the record lacks the field.
+    private func replace(_ handle: Handle, name: [UInt8]?) throws {
         var values = ByteWriter()
         values.append(value: "p:1")
         values.append(name ?? [])
-        return RecordLayout.build(
-            handle: handle, nameSpace: .node,
-            shape: .own(Shape(type: "Person", fields: name == nil ? ["id"] : ["id", "name"])),
-            children: [],
-            payload: Record.payload(identifier: "p:1", values: values.bytes))
-    }
-
-    private static func head(shape: UInt64, dictionary: UInt64, of handle: Handle) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append([RecordLayout.version, NameSpace.node.rawValue])
-        writer.append(varint: shape)
-        writer.append(varint: dictionary)
-        writer.append(varint: 0)
-        writer.append(value: "p:1")
-        let check = writer.check(
-            seed: RecordLayout.seed(handle: handle, shape: Shape.none.fingerprint))
-        writer.append(integer: check)
-        return writer.bytes
+        let shape = RecordLayout.ShapeReference.own(
+            Shape(type: "Person", fields: name == nil ? ["id"] : ["id", "name"]))
+        let record = RecordLayout.build(
+            handle: handle, nameSpace: .node, shape: shape, children: [], identifier: "p:1",
+            values: values.bytes)
+        try replaceRecord(handle, by: record, shape)
     }
 }

@@ -1,3 +1,4 @@
+import EspalierInspection
 import EspalierLMDB
 import EspalierRecords
 import Foundation
@@ -13,7 +14,7 @@ struct LostRecordTests {
 
     private func isLost(_ identifier: String, in cache: NormalizedCache) throws -> Bool {
         guard let handle = try cache.handle(identifier) else { return false }
-        let hasBytes = try cache.readStorage { try $0.contains($1.nodes, handle.rawValue) }
+        let hasBytes = try cache.inspect { try $0.storedByteCount(of: handle) } != nil
         return try cache.state(handle).flags.contains(.lost) && !hasBytes
     }
 
@@ -64,6 +65,51 @@ struct LostRecordTests {
     }
 
     @Test(
+        "The next commit makes exactly the records of a damaged frame or container lost",
+        arguments: NormalizedCache.DamagedPart.allCases)
+    func frame(part: NormalizedCache.DamagedPart) throws {
+        try withCache(.uncompressed) { cache in
+            // Some records have their parent in the same frame, some in another one.
+            let shared = (0..<10).map { Person("s:\($0)", "shared \($0)") }
+            cache.set(shared)
+            var messages: [Message] = []
+            for number in 0..<200 {
+                let sender = Person("p:\(number)", "Person \(number)")
+                messages.append(Message("m:\(number)", from: sender, to: shared[number % 10]))
+            }
+            try cache.set(messages).wait()
+            try cache.delete("p:51").wait()
+            try cache.pin("m:52").wait()
+            let handle = try present(cache.handle("m:52"))
+            let damaged = try cache.damage(part, around: handle)
+            #expect((part == .frame ? 2...8 : 20...150).contains(damaged.count))
+            #expect(cache.readOutcome(Message.self, "m:52").reason?.name == "damaged")
+            try cache.set(Person("z:1", "Zoe")).wait()
+            try expectClean(cache)
+            for message in messages where message.id != "m:51" {
+                let places = [
+                    (message.id, message.id), (message.sender.id, "\(message.id).sender"),
+                    (message.reader?.id ?? "", "\(message.id).reader"),
+                ]
+                let lost = try places.first { try damaged.contains(present(cache.handle($0.0))) }
+                let reason = cache.readOutcome(Message.self, message.id).reason
+                #expect(reason == lost.map { .lost(path: $0.1) })
+            }
+            let isLost = try damaged.contains(present(cache.handle("m:51")))
+            #expect(
+                cache.readOutcome(Message.self, "m:51").reason
+                    == (isLost ? .lost(path: "m:51") : .deleted))
+            // Nothing but the damaged records is lost, and all are found again.
+            let nodes = try cache.statistics().nodes
+            #expect(nodes == 10 + 200 + 200 - 1 + 1 - damaged.count)
+            try cache.set(messages.filter { $0.id != "m:51" }).wait()
+            for message in messages where message.id != "m:51" {
+                #expect(cache.read(Message.self, message.id) == message)
+            }
+        }
+    }
+
+    @Test(
         "Every kind of damage makes a record lost with the next commit",
         arguments: Fault.allCases.filter(\.isDamage))
     func kinds(fault: Fault) throws {
@@ -108,7 +154,7 @@ struct LostRecordTests {
             try cache.set(other).wait()
             #expect(
                 cache.readOutcome(Message.self, "m:1").reason
-                    == .newerVersion(path: "m:1.sender", version: 2))
+                    == .newerVersion(path: "m:1.sender", version: 3))
         }
     }
 
@@ -128,9 +174,7 @@ struct LostRecordTests {
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             try cache.forge(.dangling)
-            try cache.tamper {
-                try $0.put($1.index, $1.indexKey(.node, "p:2"), Handle(1 << 40).storedBytes)
-            }
+            try cache.tamperIndex { $0.set("p:2", to: Handle(1 << 40)) }
             #expect(cache.readOutcome(Person.self, "p:2").reason == .dangling(path: "p:2"))
             #expect(cache.readOutcome(Person.self, "p:1").reason == .dangling(path: "p:1"))
             try cache.set(other).wait()
@@ -149,10 +193,8 @@ struct LostRecordTests {
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             let wrong = try present(cache.handle("p:1"))
-            try cache.tamper {
-                try $0.put($1.index, $1.indexKey(.node, "p:2"), wrong.storedBytes)
-            }
-            #expect(cache.readOutcome(Person.self, "p:2").reason?.name == "damaged")
+            try cache.tamperIndex { $0.set("p:2", to: wrong) }
+            #expect(cache.readOutcome(Person.self, "p:2").reason == .notFound)
             try cache.set(other).wait()
             #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna))
             #expect(cache.read(Person.self, "p:1") == anna)
@@ -165,9 +207,7 @@ struct LostRecordTests {
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             let handle = try present(cache.handle("p:1"))
-            try cache.tamper {
-                try $0.put($1.index, $1.indexKey(.node, "p:2"), handle.storedBytes)
-            }
+            try cache.tamperIndex { $0.set("p:2", to: handle) }
             try cache.damage(handle)
             #expect(cache.read(Person.self, "p:1") == nil)
             try cache.set(other).wait()
@@ -195,10 +235,10 @@ struct LostRecordTests {
                 try cache.damage(try #require(try cache.record(collection)?.children.last))
             case "chunked":
                 let handle = try present(cache.handle("l:1")).rawValue
-                try cache.tamper { try $0.put($1.nodes, ChunkKey(handle, 2), [1, 2, 3]) }
+                try cache.tamper { try $0.put($1.long, ChunkKey(handle, 2), [1, 2, 3]) }
             default:
                 let handle = try present(cache.handle("l:1")).rawValue
-                try cache.tamper { try $0.delete($1.nodes, handle) }
+                try cache.tamper { try $0.delete($1.long, ChunkKey(handle, 0)) }
             }
             func reasons() -> [String] {
                 [

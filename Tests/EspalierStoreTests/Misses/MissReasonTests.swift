@@ -135,19 +135,19 @@ struct MissReasonTests {
     func index() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
-            let key = IndexKey.bytes(.node, "p:1")
-            try cache.tamper { try $0.put($1.index, key, [1, 2]) }
-            #expect(
-                Level.root.reason(in: cache)
-                    == .damaged(path: "p:1", detail: "the index entry is damaged"))
             let other = try #require(try cache.handle("p:2"))
-            try cache.tamper { try $0.put($1.index, key, other.storedBytes) }
-            #expect(
-                Level.root.reason(in: cache)
-                    == .damaged(path: "p:1", detail: "the index leads to another record"))
-            try cache.tamper { try $0.put($1.index, key, Handle(1 << 40).storedBytes) }
+            try cache.tamperIndex { $0.set("p:1", to: other) }
+            #expect(Level.root.reason(in: cache) == .notFound)
+            try cache.tamperIndex { $0.set("p:1", to: Handle(1 << 40)) }
             #expect(Level.root.reason(in: cache) == .dangling(path: "p:1"))
             #expect(Level.child.reason(in: cache) == nil)
+            try cache.tamperIndex {
+                $0.remove("p:1")
+                $0.damageGroup(of: "p:1")
+            }
+            #expect(
+                Level.root.reason(in: cache)
+                    == .damaged(path: "p:1", detail: "its part of the index is damaged"))
         }
     }
 

@@ -48,10 +48,7 @@ struct EvictionProcessTests {
         var failures: [CacheError.Code] = []
         for number in 0..<600 {
             let feed = Feed(
-                "f:\(number)",
-                messages: (0..<10).map {
-                    Message("m:\(number)-\($0)", from: Person("p:\($0)", "parent"))
-                })
+                "f:\(number)", messages: EvictionPeer.messages("m:\(number)", by: "parent"))
             if let code = code(cache.set(feed)) { failures.append(code) }
             switch await cache.readOutcome(
                 Feed.self, "f:\(max(0, number - 3))", consistency: .snapshot)
@@ -270,12 +267,20 @@ enum EvictionPeer {
         }
     }
 
+    /// Returns messages of senders that all have. The readers have long names, so that few records
+    /// fill the cache: a check of all of them holds pages for a shorter time than writes wait.
+    static func messages(_ identifier: String, by name: String) -> [Message] {
+        (0..<10).map {
+            Message(
+                "\(identifier)-\($0)", from: Person("p:\($0)", name),
+                to: Person("\(identifier)-r\($0)", String(repeating: "x", count: 400)))
+        }
+    }
+
     static func write(_ directory: String, feeds: Int) throws {
         let cache = try open(directory)
         for number in 0..<feeds {
-            let messages = (0..<10).map {
-                Message("n:\(number)-\($0)", from: Person("p:\($0)", "child"))
-            }
+            let messages = messages("n:\(number)", by: "child")
             try cache.set(Feed("g:\(number)", messages: messages)).wait()
         }
         guard try cache.verify().isClean else { exit(11) }

@@ -154,7 +154,7 @@ struct RepeatedWriteTests {
         defer { cache.close() }
         try cache.set(Self.tree).wait()
         try cache.set(Self.tree).wait()
-        try cache.tamper { try $0.delete($1.index, IndexKey.bytes(.node, "p:2")) }
+        try cache.tamperIndex { $0.remove("p:2") }
         #expect(cache.read(Person.self, "p:2") == nil)
         try cache.set(Self.tree).wait()
         #expect(cache.read(Person.self, "p:2") == Self.people[2])

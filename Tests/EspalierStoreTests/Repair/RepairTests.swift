@@ -87,17 +87,13 @@ struct RepairTests {
         defer { cache.close() }
         try write(cache)
         let handle = try present(cache.handle(identifier))
-        let count = try cache.readStorage { try $0.value($1.nodes, handle.rawValue)?.count ?? 0 }
+        var count = 0
+        try cache.tamperWithFrame(of: handle) { count = $0?.count ?? 0 }
         for bit in stride(from: 8, to: count * 8, by: 3) {
-            try cache.tamper { transaction, keyspaces in
-                guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else {
-                    throw Missing()
-                }
-                let entry = StoredEntry(keyspace: keyspaces.nodes, key: [], value: value)
-                // Each write restores the same bytes.
-                try transaction.put(
-                    keyspaces.nodes, handle.rawValue,
-                    entry.flipped(valueBit: bit % (value.count * 8)).value)
+            // Each write stores the record in a frame that has other bytes.
+            try cache.tamperWithFrame(of: handle) { frame in
+                guard let count = frame?.count else { throw Missing() }
+                frame?[bit / 8 % count] ^= 1 << UInt8(bit % 8)
             }
             try write(cache)
             guard cache.read(Feed.self, "f:1") != Self.tree else { continue }
@@ -111,7 +107,7 @@ struct RepairTests {
     func goneRecords(packing: Packing, identifier: String) throws {
         try repair(packing, identifier) { cache in
             let handle = try present(cache.handle(identifier))
-            try cache.tamper { try $0.delete($1.nodes, handle.rawValue) }
+            try cache.removeBytes(of: handle)
         }
     }
 
@@ -119,9 +115,7 @@ struct RepairTests {
         "Writing a tree again restores a missing index entry", arguments: Packing.allCases,
         identifiers)
     func goneEntries(packing: Packing, identifier: String) throws {
-        try repairIndex(packing, identifier) { transaction, keyspaces, key, _ in
-            try transaction.delete(keyspaces.index, key)
-        }
+        try repairIndex(packing, identifier) { $0.remove(identifier) }
     }
 
     @Test(
@@ -130,50 +124,36 @@ struct RepairTests {
     func otherEntries(packing: Packing, identifier: String) throws {
         for other in Self.identifiers where other != identifier {
             try repairIndex(packing, "\(identifier) leads to \(other)") {
-                transaction, keyspaces, key, value in
-                guard
-                    let value = try transaction.value(
-                        keyspaces.index, keyspaces.indexKey(.node, other))
-                else {
-                    throw Missing()
-                }
-                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, identifier), value)
+                $0.set(identifier, toRecordOf: other)
             }
         }
     }
 
     @Test(
-        "Writing a tree again repairs an index entry that is invalid or leads nowhere",
+        "Writing a tree again repairs an index entry that leads nowhere, and a damaged group",
         arguments: Packing.allCases, identifiers)
     func strayEntries(packing: Packing, identifier: String) throws {
-        for bytes in [[0, 0, 0, 0, 0, 0, 3, 0xE7], [1, 2, 3], []] as [[UInt8]] {
-            try repairIndex(packing, "\(identifier) leads to \(bytes)") {
-                transaction, keyspaces, _, _ in
-                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, identifier), bytes)
+        for handle in [Handle(0), Handle(0x3E7)] {
+            try repairIndex(packing, "\(identifier) leads to \(handle)") {
+                $0.set(identifier, to: handle)
             }
+        }
+        try repairIndex(packing, "\(identifier) in a damaged group") {
+            $0.damageGroup(of: identifier)
         }
     }
 
     /// Damages an index entry and writes the tree again. The record that the entry led to may stay
     /// without an index entry (invariant 4).
     private func repairIndex(
-        _ packing: Packing, _ what: String,
-        _ damage: (inout WriteTransaction, Keyspaces, _ key: [UInt8], _ value: [UInt8]) throws ->
-            Void
+        _ packing: Packing, _ what: String, _ damage: (inout IndexTampering) throws -> Void
     ) throws {
-        let identifier = String(what.prefix { $0 != " " })
         for isReopened in [false, true] {
             let scratch = try Scratch()
             var cache = try scratch.open(packing.configuration)
             defer { cache.close() }
             try write(cache)
-            try cache.tamper { transaction, keyspaces in
-                let key = keyspaces.indexKey(.node, identifier)
-                guard let value = try transaction.value(keyspaces.index, key) else {
-                    throw Missing()
-                }
-                try damage(&transaction, keyspaces, key, value)
-            }
+            try cache.tamperIndex(damage)
             if isReopened {
                 cache.close()
                 cache = try scratch.open(packing.configuration)
@@ -194,16 +174,13 @@ struct RepairTests {
             cache.set(message)
             try cache.set(Self.anna).wait()
             let handle = try present(cache.handle("p:long"))
-            try cache.tamper { transaction, keyspaces in
-                let nowhere = Handle(1 << 40).storedBytes
-                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:1"), nowhere)
-                try transaction.delete(keyspaces.nodes, handle.rawValue)
-            }
+            let nowhere = Handle(1 << 40)
+            try cache.tamperIndex { $0.set("p:1", to: nowhere) }
+            try cache.tamper { try $0.delete($1.long, ChunkKey(handle.rawValue, 0)) }
             let repair = try cache.readStorage { transaction, _ in
                 try IndexRepair(in: transaction, of: cache.generation)
             }
-            let key = try cache.generation.keyspaces.indexKey(.node, "p:1")
-            #expect(repair.staleKeys.contains(key))
+            #expect(repair.stale.contains { $0.handle == nowhere })
             #expect(!repair.looseChunks.isEmpty)
             // Another commit comes first.
             cache.set(long)
@@ -228,9 +205,7 @@ struct RepairTests {
                 #expect(cache.read(Person.self, "p:2") == nil)
                 try cache.set(Person("p:9", "again")).wait()
             }
-            try cache.tamper {
-                try $0.put($1.index, $1.indexKey(.node, "p:1"), handle.storedBytes)
-            }
+            try cache.tamperIndex { $0.set("p:1", to: handle) }
             try cache.collectCycles().wait()
             for name in ["p:1", "p:2"] { #expect(try cache.handle(name) == nil) }
             #expect(try cache.state(handle).flags == [.lost, .nameless])

@@ -17,6 +17,10 @@ struct EventTests {
             try body(cache)
             return stream
         }
+        return await all(stream)
+    }
+
+    private func all(_ stream: AsyncStream<CacheEvent>) async -> [CacheEvent] {
         var events: [CacheEvent] = []
         for await event in stream { events.append(event) }
         return events
@@ -28,13 +32,15 @@ struct EventTests {
 
     @Test("Every evicted tree sends an event with its size, in the order of eviction")
     func evicted() async throws {
-        var names: [String] = []
-        var statistics = CacheStatistics()
-        let events = try await events { cache in
-            names = try cache.overfill(budgets: 1.5)
-            statistics = try cache.statistics()
-        }
+        let scratch = try Scratch()
+        let cache = try scratch.open(Self.configuration)
+        let stream = cache.events()
+        let names = try cache.overfill(budgets: 1.5)
+        // Until the cache closes, an eviction in the background may send events.
+        cache.close()
+        let events = await all(stream)
         let evictions = evictions(events)
+        let statistics = try scratch.open(Self.configuration).statistics()
         #expect(evictions.count == events.count)
         #expect(evictions.count > 300)
         #expect(evictions.map(\.identifier) == Array(names.prefix(evictions.count)))

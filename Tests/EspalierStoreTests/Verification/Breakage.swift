@@ -16,15 +16,33 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     }
 
     typealias Apply = @Sendable (inout WriteTransaction, Keyspaces, Scene) throws -> Void
+    typealias ApplyToIndex = @Sendable (inout IndexTampering, Scene) -> Void
 
     let testDescription: String
     let invariants: Set<Int>
-    let apply: Apply
+    private let apply: Apply
+    private let applyToIndex: ApplyToIndex
 
     init(_ testDescription: String, _ invariants: Set<Int>, _ apply: @escaping Apply) {
         self.testDescription = testDescription
         self.invariants = invariants
         self.apply = apply
+        applyToIndex = { _, _ in }
+    }
+
+    init(
+        _ testDescription: String, _ invariants: Set<Int>,
+        index applyToIndex: @escaping ApplyToIndex
+    ) {
+        self.testDescription = testDescription
+        self.invariants = invariants
+        self.applyToIndex = applyToIndex
+        apply = { _, _, _ in }
+    }
+
+    func apply(to cache: NormalizedCache, _ scene: Scene) throws {
+        try cache.tamperIndex { applyToIndex(&$0, scene) }
+        try cache.tamper { try apply(&$0, $1, scene) }
     }
 
     /// A handle that the cache has never assigned.
@@ -33,14 +51,14 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     static let all = [first, second, third, fourth, fifth, sixth, unreadable].flatMap(\.self)
 
     private static let first = [
-        Breakage("a reference to nothing", [1, 5]) { try $0.delete($1.state, $2.ben.rawValue) }
+        Breakage("a reference to nothing", [1, 5]) { try put(nil, $2.ben, &$0, $1) }
     ]
 
     private static let second = [
         Breakage("a count too high", [2]) {
             try put(StateEntry(referenceCount: 3), $2.anna, &$0, $1)
         },
-        Breakage("a count too low", [2]) { try $0.delete($1.state, $2.anna.rawValue) },
+        Breakage("a count too low", [2]) { try put(nil, $2.anna, &$0, $1) },
         Breakage("a tombstone's count too high", [2]) {
             try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.ben, &$0, $1)
         },
@@ -73,25 +91,36 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ]
 
     private static let fourth = [
-        Breakage("a record that the index lacks", [4]) { transaction, keyspaces, _ in
-            try transaction.delete(keyspaces.index, keyspaces.indexKey(.node, "p:anna"))
-        },
-        Breakage("a record under two identifiers", [4]) {
-            try $0.put($1.index, $1.indexKey(.node, "p:x"), bytes($2.anna))
-        },
-        Breakage("a record in another name space", [4]) { transaction, keyspaces, scene in
-            try transaction.delete(keyspaces.index, keyspaces.indexKey(.node, "p:anna"))
-            try transaction.put(
-                keyspaces.index, keyspaces.indexKey(.key, "p:anna"), bytes(scene.anna))
-        },
-        Breakage("an index entry of nothing", [4]) { transaction, keyspaces, _ in
-            try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:x"), bytes(nothing))
-        },
-        Breakage("an index entry of a tombstone", [4]) {
-            try $0.put($1.index, $1.indexKey(.node, "p:ben"), bytes($2.ben))
+        Breakage(
+            "a record that the index lacks", [4],
+            index: { tampering, _ in
+                tampering.remove("p:anna")
+            }),
+        Breakage("a record under two identifiers", [4], index: { $0.set("p:x", to: $1.anna) }),
+        Breakage(
+            "a record in another name space", [4],
+            index: { tampering, scene in
+                tampering.remove("p:anna")
+                tampering.set("p:anna", in: .key, to: scene.anna)
+            }),
+        Breakage(
+            "an index entry of nothing", [4],
+            index: { tampering, _ in
+                tampering.set("p:x", to: nothing)
+            }),
+        Breakage("an index entry of a tombstone", [4], index: { $0.set("p:ben", to: $1.ben) }),
+        Breakage(
+            "a damaged group of the index", [0, 4],
+            index: { tampering, _ in
+                tampering.damageGroup(of: "p:anna")
+            }),
+        Breakage("a group of the index under another key", [0, 4]) { transaction, keyspaces, _ in
+            let group = try transaction.value(keyspaces.index, IndexGroup.lowestKey) ?? []
+            try transaction.delete(keyspaces.index, IndexGroup.lowestKey)
+            try transaction.put(keyspaces.index, [1] as [UInt8], group)
         },
         Breakage("a chunk of nothing", [4, 5]) { transaction, keyspaces, _ in
-            try transaction.put(keyspaces.nodes, ChunkKey(nothing.rawValue, 1), [1])
+            try transaction.put(keyspaces.long, ChunkKey(nothing.rawValue, 1), [1])
         },
         Breakage("a handle that was not given out", [4]) { transaction, keyspaces, _ in
             try count(&transaction, keyspaces) { $0.nextHandle = 1 }
@@ -114,8 +143,9 @@ struct Breakage: Sendable, CustomTestStringConvertible {
             Breakage("a shape's records counted wrong by \(change)", [5]) {
                 transaction, keyspaces, scene in
                 guard
-                    let number = try transaction.layout(keyspaces, of: scene.anna)?.layout
-                        .shapeNumber,
+                    let number = try (1...9 as ClosedRange<UInt64>).first(where: {
+                        try transaction.storedShape(keyspaces, $0)?.shape.types == ["Person"]
+                    }),
                     let shape = try transaction.storedShape(keyspaces, number)?.shape
                 else { throw Missing() }
                 let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
@@ -137,11 +167,13 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ]
 
     private static let unreadable = [
-        Breakage("a damaged record", [0, 1, 4, 5]) {
-            try $0.put($1.nodes, $2.cem.rawValue, [1, 1, 1, 1])
+        Breakage("a damaged container", [0, 2, 4, 5]) {
+            let key = try $0.container(around: $2.cem, $1).key
+            try $0.put($1.nodes, key.rawValue, [1, 1, 1, 1])
         },
-        Breakage("a damaged state", [0, 2]) {
-            try $0.put($1.state, $2.anna.rawValue, [1, 1, 1, 1, 1])
+        Breakage("a damaged group of states", [0, 1, 2, 3, 5]) { transaction, keyspaces, scene in
+            let key = try transaction.stateRange(keyspaces, around: scene.anna).first
+            try transaction.put(keyspaces.state, key.rawValue, [1, 1, 1, 1, 1])
         },
         Breakage("a damaged change set", [0]) { transaction, keyspaces, _ in
             try transaction.put(keyspaces.changes, ChunkKey(1, 0), [1, 1, 1, 1, 1, 1, 1, 1, 1])
@@ -167,15 +199,11 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         return changes
     }
 
-    private static func bytes(_ handle: Handle) -> [UInt8] {
-        (0..<8).reversed().map { UInt8(truncatingIfNeeded: handle.rawValue >> (UInt64($0) * 8)) }
-    }
-
     private static func put(
-        _ entry: StateEntry, _ handle: Handle, _ transaction: inout WriteTransaction,
+        _ entry: StateEntry?, _ handle: Handle, _ transaction: inout WriteTransaction,
         _ keyspaces: Keyspaces
     ) throws {
-        try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+        try transaction.put(entry, of: handle, keyspaces)
     }
 
     private static func unlist(

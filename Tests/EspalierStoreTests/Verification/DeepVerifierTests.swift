@@ -22,13 +22,11 @@ struct DeepVerifierTests {
         let record = try #require(try cache.record(handle))
         var writer = ByteWriter()
         writer.append(value: identifier)
+        let shape = RecordLayout.ShapeReference.number(record.shapeNumber, record.shape)
         let bytes = RecordLayout.build(
-            handle: handle, nameSpace: .node, shape: .number(record.shapeNumber, record.shape),
-            children: record.children,
-            payload: Record.payload(identifier: identifier, values: writer.bytes + value))
-        try cache.tamper { transaction, keyspaces in
-            try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
-        }
+            handle: handle, nameSpace: .node, shape: shape, children: record.children,
+            identifier: identifier, values: writer.bytes + value)
+        try cache.replaceRecord(handle, by: bytes, shape)
     }
 
     private static let values: [(what: String, bytes: [UInt8])] = [
@@ -77,14 +75,8 @@ struct DeepVerifierTests {
             #expect(try findings(cache) == [])
             let handles = try (3...5).map { try #require(try cache.handle("p:\($0)")) }
             try cache.damage(handles[0])
-            try cache.tamper { transaction, keyspaces in
-                for handle in handles[1...] {
-                    try transaction.delete(keyspaces.nodes, handle.rawValue)
-                }
-                let lost = StateEntry(flags: .lost)
-                try transaction.put(
-                    keyspaces.state, handles[1].rawValue, lost.bytes(for: handles[1]))
-            }
+            for handle in handles[1...] { try cache.removeBytes(of: handle) }
+            try cache.tamper(withState: StateEntry(flags: .lost), of: handles[1])
             let report = try cache.verify(deep: true)
             let found = report.problems.filter { $0.invariant == 8 }
             let paths = Set(found.compactMap(\.path))
@@ -109,10 +101,8 @@ struct DeepVerifierTests {
             let record = try #require(try cache.record(handle))
             let bytes = RecordLayout.build(
                 handle: handle, nameSpace: .collection, shape: .none, children: record.children,
-                payload: Record.payload(identifier: "c", values: [0x91, 2]))
-            try cache.tamper { transaction, keyspaces in
-                try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
-            }
+                identifier: "c", values: [0x91, 2])
+            try cache.replaceRecord(handle, by: bytes)
             #expect(try findings(cache).map(\.identifier) == ["c"])
         }
     }

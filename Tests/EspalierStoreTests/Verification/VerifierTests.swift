@@ -13,26 +13,42 @@ struct VerifierTests {
     )
     func reports(breakage: Breakage) throws {
         try withCache(isDamaged: true) { cache in
-            cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben")))
-            cache.set(Message("m:2", from: Person("p:cem", "Cem")))
-            cache.setModel(Person("p:anna", "Anna"), forKey: "me")
-            try cache.set(
-                Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))
-            ).wait()
-            let ben = try #require(try cache.handle("p:ben"))
-            try cache.delete("p:ben").wait()
-            try expectClean(cache)
-            let scene = Breakage.Scene(
-                message: try #require(try cache.handle("m:1")),
-                anna: try #require(try cache.handle("p:anna")),
-                ben: ben,
-                cem: try #require(try cache.handle("p:cem")))
-            try cache.tamper { try breakage.apply(&$0, $1, scene) }
+            try breakage.apply(to: cache, makeScene(in: cache))
             let report = try cache.verify()
             #expect(!report.isClean)
             #expect(
                 Set(report.problems.map(\.invariant)) == breakage.invariants, "\(report.problems)")
             #expect(report.problems.count == report.problemCount)
+        }
+    }
+
+    private func makeScene(in cache: NormalizedCache) throws -> Breakage.Scene {
+        cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben")))
+        cache.set(Message("m:2", from: Person("p:cem", "Cem")))
+        cache.setModel(Person("p:anna", "Anna"), forKey: "me")
+        try cache.set(
+            Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))
+        ).wait()
+        let ben = try #require(try cache.handle("p:ben"))
+        try cache.delete("p:ben").wait()
+        try expectClean(cache)
+        return Breakage.Scene(
+            message: try #require(try cache.handle("m:1")),
+            anna: try #require(try cache.handle("p:anna")),
+            ben: ben,
+            cem: try #require(try cache.handle("p:cem")))
+    }
+
+    @Test(
+        "A repair lists the records that eviction may take anew",
+        arguments: Breakage.all.filter { $0.invariants == [3] })
+    func recency(breakage: Breakage) throws {
+        try withCache { cache in
+            try breakage.apply(to: cache, makeScene(in: cache))
+            #expect(try !cache.verify().isClean)
+            try cache.repair().wait()
+            try expectClean(cache)
+            #expect(cache.read(Message.self, "m:1")?.sender == Person("p:anna", "Anna"))
         }
     }
 

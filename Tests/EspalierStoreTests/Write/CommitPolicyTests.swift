@@ -141,10 +141,10 @@ struct RoomMakerTests {
                     let free = FreePages(
                         neverAllocated: 0, reusable: 0, recent: recent, held: held)
                     let step = RoomMaker.step(missing: missing, free)
-                    if recent >= missing + 8 {
-                        #expect(step == .commitEmptyTransaction)
-                    } else if held >= missing, recent < missing {
+                    if held > 0 {
                         #expect(step == .waitForReader)
+                    } else if recent >= min(missing + 8, FreePages.usefulRecent) {
+                        #expect(step == .commitEmptyTransaction)
                     } else {
                         #expect(step == .evict)
                     }

@@ -1,0 +1,58 @@
+import EspalierLMDB
+import EspalierTestSupport
+import Testing
+
+@testable import EspalierStore
+
+@Suite("What of a budget holds records")
+struct BudgetUseTests {
+    @Test(
+        "A full cache uses the share of its budget that is documented, and refuses no write",
+        arguments: [(1, 0.7), (3, 0.88), (8, 0.94)])
+    func share(mebibytes: Int, share: Double) throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests(budget: .mebibytes(mebibytes)))
+        defer { cache.close() }
+        let watch = SizeWatch(scratch.directory)
+        try cache.overfill(budgets: 1.5)
+        let statistics = try cache.statistics()
+        #expect(statistics.fill >= share)
+        #expect(statistics.mapFullRecoveries == 0)
+        #expect(statistics.droppedWrites.isEmpty)
+        #expect(watch.stop() <= .mebibytes(mebibytes))
+        try expectClean(cache)
+    }
+
+    @Test("Containers stay full when records are deleted at random", arguments: [20, 50, 80])
+    func deletes(percent: Int) throws {
+        try withCache(.forTests(budget: .mebibytes(16))) { cache in
+            var random = SeededGenerator(quietly: 7)
+            let text = String(repeating: "x", count: 150)
+            var people = (0..<6_000).map { "p:\($0)" }
+            for start in stride(from: 0, to: people.count, by: 1_000) {
+                for person in people[start..<start + 1_000] { cache.set(Person(person, text)) }
+            }
+            people.shuffle(using: &random)
+            for person in people.prefix(people.count * percent / 100) { cache.delete(person) }
+            try cache.set(Person("p:last", text)).wait()
+            let pages = try cache.readStorage { try $0.statistics(of: $1.nodes).overflowPages }
+            let bytes = try cache.statistics().recordBytes.bytes
+            // Four neighbours are not packed into three if they take more than 95 % of them.
+            #expect(Double(bytes) / Double(pages * 4_080) >= 0.7)
+        }
+    }
+
+    @Test("The statistics tell how often records were found decompressed")
+    func blocks() throws {
+        try withCache(.forTests(budget: .mebibytes(8), compression: .standard)) { cache in
+            try CompressedCache.fill(cache)
+            let before = try cache.statistics().blocks
+            for _ in 0..<3 { #expect(cache.read(Message.self, "Message:7") != nil) }
+            let after = try cache.statistics().blocks
+            #expect(after.hits >= before.hits + 2)
+            #expect(after.misses <= before.misses + 2)
+            #expect(after.blocks > 0 && after.bytes.bytes > 0)
+            #expect(after.bytes <= cache.engine.configuration.blockCache)
+        }
+    }
+}
