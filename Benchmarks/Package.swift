@@ -20,6 +20,9 @@ let package = Package(
             name: "CLMDBRaw", pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(
+            name: "CZstdRaw", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .systemLibrary(
             name: "CRocksDB", pkgConfig: "rocksdb",
             providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
         .target(name: "CAllocations"),
@@ -28,11 +31,12 @@ let package = Package(
             dependencies: [
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "_EspalierFixtures", package: "Espalier"),
-            ]),
+            ],
+            resources: [.copy("Prose.txt")]),
         .target(
             name: "Comparison",
             dependencies: [
-                "Feeds", "CLMDBRaw", "CRocksDB",
+                "Feeds", "CLMDBRaw", "CZstdRaw", "CRocksDB",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "_EspalierCharts", package: "Espalier"),

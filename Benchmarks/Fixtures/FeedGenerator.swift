@@ -9,14 +9,39 @@ public struct FeedGenerator: Sendable {
     public static let postsPerFeed = 100
     public static let commentsPerPost = 2
 
+    /// Where posts, comments and headlines take their words from.
+    public enum Texts: Sendable {
+        /// Words of a small vocabulary, each drawn by itself.
+        case vocabulary
+        /// Runs of consecutive words of a text, from places drawn at random. The text has more
+        /// words than the longest run, which is that of a post.
+        case runs(of: [String])
+    }
+
+    /// The form of the identifiers of feeds, posts, comments and people.
+    public enum Identifiers: Sendable {
+        case numbers
+        /// UUIDs, each the hash of the number that stands for it otherwise.
+        case uuids
+    }
+
+    private static let wordsPerPost = 18
+
     private var random: SplitMix64
     private let seed: UInt64
+    private let texts: Texts
+    private let identifiers: Identifiers
     private var nextPerson: UInt64
     private var nextPost: UInt64
     private var date = 700_000_000.0
 
-    public init(seed: UInt64) {
+    public init(
+        seed: UInt64, texts: Texts = .vocabulary, identifiers: Identifiers = .numbers
+    ) {
+        if case .runs(let words) = texts { precondition(words.count > Self.wordsPerPost) }
         self.seed = seed
+        self.texts = texts
+        self.identifiers = identifiers
         random = SplitMix64(state: seed)
         nextPerson = seed * 1_000_000
         nextPost = seed * 1_000_000
@@ -32,12 +57,13 @@ public struct FeedGenerator: Sendable {
         number: Int, posts: Int, person: (inout FeedGenerator) -> HandWrittenPerson
     ) -> HandWrittenFeed {
         HandWrittenFeed(
-            id: "\(seed)-\(number)", title: "Feed \(seed)",
+            id: identifier(feed: number), title: "Feed \(seed)",
             posts: (0..<posts).map { index in
                 nextPost += 1
                 date += 61.5
                 return HandWrittenPost(
-                    id: "\(nextPost)", text: words(18), createdAt: date,
+                    id: identifier(.post, nextPost), text: words(Self.wordsPerPost),
+                    createdAt: date,
                     likesCount: Int(random.next() % 500), repliesCount: Self.commentsPerPost,
                     isPinned: index == 0, author: person(&self),
                     comments: (0..<Self.commentsPerPost).map { comment($0, person(&self)) })
@@ -48,7 +74,7 @@ public struct FeedGenerator: Sendable {
         -> HandWrittenComment
     {
         HandWrittenComment(
-            id: "\(nextPost * 10 + UInt64(number))", text: words(9),
+            id: identifier(.comment, nextPost * 10 + UInt64(number)), text: words(9),
             createdAt: date + Double(number), likesCount: Int(random.next() % 50),
             isEdited: random.next() % 10 == 0, author: author)
     }
@@ -57,7 +83,7 @@ public struct FeedGenerator: Sendable {
     public mutating func person() -> HandWrittenPerson {
         nextPerson += 1
         return HandWrittenPerson(
-            id: "\(nextPerson)", name: "\(pick(Self.given)) \(pick(Self.family))",
+            id: identifier(.person, nextPerson), name: "\(pick(Self.given)) \(pick(Self.family))",
             handle: "user_\(nextPerson)", headline: words(4),
             avatar: "https://img.example.com/\(nextPerson % 97)/\(nextPerson).jpg",
             followersCount: Int(random.next() % 10_000), followingCount: Int(random.next() % 100),
@@ -69,7 +95,26 @@ public struct FeedGenerator: Sendable {
     }
 
     private mutating func words(_ count: Int) -> String {
-        (0..<count).map { _ in pick(Self.vocabulary) }.joined(separator: " ")
+        switch texts {
+        case .vocabulary: (0..<count).map { _ in pick(Self.vocabulary) }.joined(separator: " ")
+        case .runs(let words):
+            words[Int(random.next() % UInt64(words.count - count))...].prefix(count)
+                .joined(separator: " ")
+        }
+    }
+
+    private func identifier(feed number: Int) -> String {
+        switch identifiers {
+        case .numbers: "\(seed)-\(number)"
+        case .uuids: HashedUUID.text(.feed, seed << 32 | UInt64(number))
+        }
+    }
+
+    private func identifier(_ kind: HashedUUID.Kind, _ number: UInt64) -> String {
+        switch identifiers {
+        case .numbers: "\(number)"
+        case .uuids: HashedUUID.text(kind, number)
+        }
     }
 
     private static let given = [
@@ -83,6 +128,31 @@ public struct FeedGenerator: Sendable {
         "stale", "fresh", "under", "over", "quick", "brown", "normal", "form", "wall", "branch",
         "leaf", "root", "trained", "flat",
     ]
+}
+
+/// UUIDs that look random and are the same in every run: the hash of a number and of what it
+/// numbers.
+enum HashedUUID {
+    enum Kind: UInt64 {
+        case feed, post, comment, person
+    }
+
+    /// Returns a UUID of version 4 in small letters. The number is less than 2^62.
+    static func text(_ kind: Kind, _ number: UInt64) -> String {
+        var random = SplitMix64(state: number | kind.rawValue << 62)
+        let high = random.next() & ~0xF000 | 0x4000
+        let low = random.next() & (.max >> 2) | 1 << 63
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for digit in 0..<32 {
+            if [8, 12, 16, 20].contains(digit) { text.append(UInt8(ascii: "-")) }
+            let half = digit < 16 ? high : low
+            text.append(Self.digits[Int(half >> (60 - UInt64(digit % 16) * 4) & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
 }
 
 /// People who are in no feed, as a collection or a paced writer stores them.

@@ -83,14 +83,14 @@ public struct HandWrittenBaseline {
 private struct RecordCursor {
     private var next: UnsafeRawPointer
     private var nextChild: UnsafeRawPointer
-    private let handle: UInt64
+    /// The near child before, or the record.
+    private var lastChild: UInt64
 
     init(_ record: UnsafeRawPointer, _ handle: UInt64) {
-        self.handle = handle
-        next = record + 2
+        lastChild = handle
+        next = record + 1
         nextChild = record
         _ = varint()  // shape
-        _ = varint()  // dictionary
         let count = varint()
         nextChild = next
         for _ in 0..<count { _ = varint() }
@@ -154,6 +154,9 @@ private struct RecordCursor {
         swap(&next, &nextChild)
         let raw = varint()
         swap(&next, &nextChild)
-        return handle &+ ((raw >> 1) ^ (0 &- (raw & 1)))
+        guard raw & 1 == 0 else { return raw >> 1 }
+        let distance = raw >> 1
+        lastChild &+= (distance >> 1) ^ (0 &- (distance & 1))
+        return lastChild
     }
 }

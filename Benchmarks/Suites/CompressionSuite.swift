@@ -116,9 +116,9 @@ struct RecordCost {
     static func measure(_ cache: NormalizedCache) throws -> RecordCost? {
         var payloads: [[UInt8]] = []
         try cache.inspect { inspection in
-            try inspection.forEachRecord { _, stored in
+            try inspection.forEachRecord { handle, stored in
                 if case .record(let record) = stored, record.children.count < 4 {
-                    payloads.append(record.payload)
+                    payloads.append(try inspection.bytes(of: handle) ?? [])
                 }
                 return true
             }
@@ -134,7 +134,9 @@ struct RecordCost {
             return Int(truncatingIfNeeded: XXHash64.hash(payload))
         }
         let compressing = nanoseconds(measured) { payload in
-            compressor.compress(payload, with: digest, limit: payload.count)?.count ?? 0
+            payload.withRawSpan {
+                compressor.compress($0, with: digest, limit: payload.count)?.count ?? 0
+            }
         }
         let bytes = measured.reduce(0) { $0 + $1.count }
         return RecordCost(

@@ -81,6 +81,7 @@ struct EvictionWorkload {
             let evicted = try cache.statistics().evictions.bytes.bytes
             if evicted > 0, result.trace.firstCounted == nil {
                 result.trace.firstCounted = result.trace.accesses.count
+                continue
             }
             if Double(evicted) >= goal, ContinuousClock.now >= end { break }
         }

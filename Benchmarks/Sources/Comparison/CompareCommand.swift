@@ -24,11 +24,14 @@ struct CompareRun: ParsableCommand {
     @Flag(help: "Tiny sizes, everything once: shows that all of it works.")
     var smoke = false
 
+    @Flag(help: "The same data with fewer repetitions: shows what a change does.")
+    var quick = false
+
     @Option(
         help:
             """
-            The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all \
-            by default.
+            The parts to measure: feeds, power, threads, latency, eviction, budgets, memory, \
+            growth; all by default.
             """
     )
     var only: [Contest.Part] = []
@@ -58,6 +61,7 @@ struct CompareRun: ParsableCommand {
     var update: [String] = []
 
     func validate() throws {
+        if smoke && quick { throw ValidationError("--smoke and --quick are two scales.") }
         guard let largest else { return }
         guard Scale.largestAllowed.contains(largest) else {
             throw ValidationError(
@@ -66,7 +70,10 @@ struct CompareRun: ParsableCommand {
                 \(Scale.largestAllowed.upperBound), not \(largest).
                 """)
         }
-        if smoke { throw ValidationError("--smoke has sizes of its own: leave --largest out.") }
+        if smoke || quick {
+            throw ValidationError(
+                "--smoke and --quick have sizes of their own: leave --largest out.")
+        }
         if !only.isEmpty && !only.contains(.growth) {
             throw ValidationError("--largest is for the part growth, which --only leaves out.")
         }
@@ -74,6 +81,7 @@ struct CompareRun: ParsableCommand {
 
     private var scale: Scale {
         if smoke { return .smoke }
+        if quick { return .quick }
         return largest.map(Scale.full.growing) ?? .full
     }
 

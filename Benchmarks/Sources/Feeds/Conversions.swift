@@ -32,3 +32,33 @@ extension CodablePerson {
             followersCount: followersCount, followingCount: followingCount, isVerified: isVerified)
     }
 }
+
+// Feeds of the generator as well, because streams have thousands of them.
+extension Feed {
+    init(_ feed: HandWrittenFeed) {
+        self.init(id: feed.id, title: feed.title, posts: feed.posts.map { Post($0) })
+    }
+}
+
+extension Post {
+    fileprivate init(_ post: HandWrittenPost) {
+        self.init(
+            id: post.id, text: post.text, createdAt: post.createdAt, likesCount: post.likesCount,
+            repliesCount: post.repliesCount, isPinned: post.isPinned, author: Person(post.author),
+            comments: post.comments.map { comment in
+                Comment(
+                    id: comment.id, text: comment.text, createdAt: comment.createdAt,
+                    likesCount: comment.likesCount, isEdited: comment.isEdited,
+                    author: Person(comment.author))
+            })
+    }
+}
+
+extension Person {
+    init(_ person: HandWrittenPerson) {
+        self.init(
+            id: person.id, name: person.name, handle: person.handle, headline: person.headline,
+            avatar: person.avatar, followersCount: person.followersCount,
+            followingCount: person.followingCount, isVerified: person.isVerified)
+    }
+}

@@ -5,19 +5,12 @@ package struct FeedSet: Sendable {
     package private(set) var feeds: [Feed]
 
     package init(
-        seed: UInt64 = 1, feeds count: Int = 100, people peopleCount: Int = 2_000, posts: Int = 100
+        seed: UInt64 = 1, feeds count: Int = 100, people: Int = 2_000, posts: Int = 100,
+        content: FeedContent = .generated
     ) {
-        var generator = FeedGenerator(seed: seed)
-        let people = (0..<peopleCount).map { _ in generator.person() }
-        let table = ZipfTable(count: peopleCount)
-        var random = SplitMix64(state: seed ^ 0x5EED)
-        self.people = people.map { Person(converting: $0) }
-        feeds = (0..<count).map { number in
-            Feed(
-                converting: generator.feed(number: number, posts: posts) { _ in
-                    people[table.draw(&random)]
-                })
-        }
+        var stream = FeedStream(seed: seed, people: people, posts: posts, content: content)
+        self.people = stream.people.map { Person($0) }
+        feeds = (0..<count).map { _ in stream.next() }
     }
 
     /// Returns the identifiers of feeds by the people they show.

@@ -37,7 +37,8 @@ struct FileTableTests {
         ).path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let set = FeedSet(feeds: 6, people: 40, posts: 12)
-        let files = try FilesContender(directory: directory, durability: .process, limit: 60_000)
+        let files = FilesContender(
+            directory: directory, durability: .process, format: .json, limit: 60_000)
         try files.open()
         for feed in set.feeds {
             try files.write(feed)

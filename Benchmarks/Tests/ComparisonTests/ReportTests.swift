@@ -41,4 +41,26 @@ struct ReportTests {
             try MarkedDocument.replaced("<!-- table one -->\nno end", with: ["one": ""])
         }
     }
+
+    @Test("The report shows what budgets hold as a table for each content, and as a chart")
+    func budgets() throws {
+        var report = Report(scale: .smoke, directory: "/dev/null/none")
+        #expect(!MarkdownReport(report: report).sections.contains { $0.name == "budget-prose" })
+        report.budgets = [
+            BudgetContents.Result(
+                contender: .compressedFiles, content: .prose, budget: 1 << 20, feedsWritten: 150,
+                feedsHeld: 64, recordsHeld: 8_192, mostBytes: 1_000_000, hitRate: 0.25,
+                writesRefused: 3)
+        ]
+        let tables = MarkdownReport(report: report).sections.filter {
+            $0.name.hasPrefix("budget-")
+        }
+        #expect(tables.map(\.name) == ["budget-prose"])
+        let row =
+            "| zstd JSON files | 1.00 MiB | 0.95 MiB | 64 | 8,192 | 128 | 25.0 % | 3 |"
+        #expect(tables[0].text.contains(row))
+        let chart = try #require(
+            ReportCharts(report: report).all.first { $0.name == "budget.svg" })
+        #expect(chart.svg.contains("zstd JSON files") && chart.svg.contains("1.00 MiB"))
+    }
 }

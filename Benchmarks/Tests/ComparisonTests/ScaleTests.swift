@@ -29,7 +29,8 @@ struct ScaleTests {
         "The command refuses sizes that cannot be measured or do not belong to the chosen parts",
         arguments: [
             ["--largest", "999"], ["--largest", "20000001"], ["--largest", "many"],
-            ["--smoke", "--largest", "5000"],
+            ["--smoke", "--largest", "5000"], ["--quick", "--largest", "5000"],
+            ["--smoke", "--quick"],
             ["--only", "feeds", "--largest", "5000"],
         ])
     func refused(arguments: [String]) {
@@ -39,7 +40,7 @@ struct ScaleTests {
     @Test(
         "The command accepts sizes that can be measured",
         arguments: [
-            ["--largest", "1000"], ["--largest", "20000000"],
+            ["--largest", "1000"], ["--largest", "20000000"], ["--quick", "--only", "budgets"],
             ["--only", "growth", "--largest", "5000"],
         ])
     func accepted(arguments: [String]) throws {

@@ -63,6 +63,7 @@ enum ComparisonError: Error, CustomStringConvertible {
     case differs(String, String)
     case system(String, Int32)
     case rocksDB(String)
+    case zstd(String)
 
     var description: String {
         switch self {
@@ -70,6 +71,7 @@ enum ComparisonError: Error, CustomStringConvertible {
         case .differs(let name, let what): "\(name): \(what) is not what was written"
         case .system(let call, let code): "\(call) failed with error \(code)"
         case .rocksDB(let message): "RocksDB: \(message)"
+        case .zstd(let message): "zstd: \(message)"
         }
     }
 }

@@ -12,10 +12,12 @@ enum ContenderID: String, Codable, CaseIterable {
     case handWrittenBaseline = "hand-written-baseline"
     case jsonBlobs = "json-blobs"
     case propertyListBlobs = "property-list-blobs"
+    case compressedBlobs = "compressed-blobs"
     case genericRows = "generic-rows"
     case typedRows = "typed-rows"
     case tables
     case files
+    case compressedFiles = "compressed-files"
     case rocksDB = "rocksdb"
     case memory
 
@@ -36,7 +38,8 @@ enum ContenderID: String, Codable, CaseIterable {
             .engineCompressedSnapshot:
             .engine
         case .handWrittenBaseline: .baseline
-        case .jsonBlobs, .propertyListBlobs, .genericRows, .typedRows, .tables, .files, .rocksDB:
+        case .jsonBlobs, .propertyListBlobs, .compressedBlobs, .genericRows, .typedRows, .tables,
+            .files, .compressedFiles, .rocksDB:
             .peer
         case .memory: .ceiling
         }
@@ -53,10 +56,12 @@ enum ContenderID: String, Codable, CaseIterable {
         case .handWrittenBaseline: "hand-written baseline"
         case .jsonBlobs: "JSON blobs in SQLite"
         case .propertyListBlobs: "property-list blobs in SQLite"
+        case .compressedBlobs: "zstd JSON blobs in SQLite"
         case .genericRows: "normalized rows in SQLite, as Apollo"
         case .typedRows: "normalized rows in SQLite, typed"
         case .tables: "tables and joins in SQLite"
         case .files: "JSON files"
+        case .compressedFiles: "zstd JSON files"
         case .rocksDB: "RocksDB by hand"
         case .memory: "dictionary in memory"
         }

@@ -30,10 +30,16 @@ struct Contestant: Sendable {
         Contestant(.propertyListBlobs) {
             try BlobContender(directory: $0, durability: $1, format: .propertyList)
         },
+        Contestant(.compressedBlobs) {
+            try BlobContender(directory: $0, durability: $1, format: .compressedJSON)
+        },
         Contestant(.genericRows) { try GenericRowsContender(directory: $0, durability: $1) },
         Contestant(.typedRows) { try RowsContender(directory: $0, durability: $1) },
         Contestant(.tables) { try TablesContender(directory: $0, durability: $1) },
-        Contestant(.files) { try FilesContender(directory: $0, durability: $1) },
+        Contestant(.files) { FilesContender(directory: $0, durability: $1, format: .json) },
+        Contestant(.compressedFiles) {
+            FilesContender(directory: $0, durability: $1, format: .compressedJSON)
+        },
         Contestant(.rocksDB) { try RocksDBContender(directory: $0, durability: $1) },
         Contestant(.memory) { _, _ in MemoryContender() },
     ]

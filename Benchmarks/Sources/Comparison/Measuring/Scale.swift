@@ -21,6 +21,12 @@ struct Scale: Codable, Sendable {
     var evictionBudget = 8 << 20
     var evictionFeeds = 1_000
     var evictionReads = 4_000
+    /// The budgets that all contenders with a limit fill, and those that the engine fills besides.
+    var budgets = [2 << 20, 8 << 20, 50 << 20]
+    var engineBudgets = [3 << 19]
+    /// The distinct feeds that are streamed for each MiB of budget: twice as many as fit in zstd
+    /// frames, and more than ten times as many as fit as JSON.
+    var feedsPerMebibyte = 150
 
     /// The feeds that contenders keep in most workloads.
     var feedSet: FeedSet { FeedSet(feeds: feeds, people: people, posts: posts) }
@@ -34,7 +40,13 @@ struct Scale: Codable, Sendable {
         collection: 200, page: 5,
         growth: [100, 1_000], farGrowth: [2_000], seconds: 0.1, evictionBudget: 1 << 20,
         evictionFeeds: 30,
-        evictionReads: 60)
+        evictionReads: 60, budgets: [1 << 20], engineBudgets: [3 << 19])
+
+    /// Does everything with the same data and fewer repetitions, in minutes: for trying out a
+    /// change. Leaves out what takes longest.
+    static let quick = Scale(
+        readingRounds: 10, writingRounds: 5, coldRounds: 3, growth: [1_000, 10_000, 100_000],
+        seconds: 0.3, evictionReads: 1_000, budgets: [2 << 20, 8 << 20])
 
     /// The allowed numbers of records: less than a feed's worth is no cache, and more than some
     /// twenty millions exceed the limit of 8 GiB, which is the same for the engine and the

@@ -10,6 +10,10 @@ enum Format {
         value >= 1e9 ? threeFigures(value / 1e9) + " GB" : threeFigures(value / 1e6) + " MB"
     }
 
+    static func mebibytes(_ value: Int) -> String {
+        threeFigures(Double(value) / Double(1 << 20)) + " MiB"
+    }
+
     static func count(_ value: Int) -> String { grouped(Double(value)) }
 
     static func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }

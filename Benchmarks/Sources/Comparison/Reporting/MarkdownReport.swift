@@ -1,3 +1,5 @@
+import Feeds
+
 /// The report as tables, each of which can stand in a document by itself.
 struct MarkdownReport {
     let report: Report
@@ -18,8 +20,15 @@ struct MarkdownReport {
             ("threads", "Feeds read a second, by threads", threads),
             ("latency", "Reading beside a writer, microseconds", latency),
             ("eviction", "Eviction under pressure", eviction),
-            ("space", "Space", space),
         ]
+        for content in FeedContent.allCases {
+            sections.append(
+                (
+                    "budget-\(content.rawValue)", "What a budget holds: \(content.name)",
+                    budgets(content)
+                ))
+        }
+        sections.append(("space", "Space", space))
         for (name, title, value) in Self.growing {
             sections.append(("growth-\(name)", title + ": microseconds by records", growth(value)))
         }
@@ -135,6 +144,25 @@ struct MarkdownReport {
         return table.text
     }
 
+    private func budgets(_ content: FeedContent) -> String {
+        let results = report.budgets.filter { $0.content == content }
+        guard !results.isEmpty else { return "" }
+        var table = MarkdownTable([
+            "", "budget", "most on disk", "feeds held", "records held", "bytes a record",
+            "hit rate", "writes refused",
+        ])
+        for result in results {
+            table.append([
+                result.contender.name, Format.mebibytes(result.budget),
+                Format.mebibytes(result.mostBytes), "\(result.feedsHeld)",
+                Format.count(result.recordsHeld),
+                Format.ratio(Double(result.budget) / Double(result.recordsHeld)),
+                Format.percent(result.hitRate), "\(result.writesRefused)",
+            ])
+        }
+        return table.text
+    }
+
     private var space: String {
         guard !report.memory.isEmpty else { return "" }
         var table = MarkdownTable(["", "on disk", "memory of its own", "mapped file in memory"])
@@ -182,5 +210,16 @@ struct MarkdownReport {
             })
         else { return "" }
         return " (\(Format.ratio(value(point) / value(baseline)))× baseline)"
+    }
+}
+
+extension FeedContent {
+    /// The name in titles.
+    var name: String {
+        switch self {
+        case .generated: "generated words"
+        case .prose: "English prose"
+        case .uuids: "UUIDs as identifiers"
+        }
     }
 }

@@ -5,6 +5,7 @@ struct Report: Codable, Sendable {
     var outcomes: [Outcome] = []
     var latencies: [ReadingBesideWriter.Latency] = []
     var evictions: [EvictionUnderPressure.Result] = []
+    var budgets: [BudgetContents.Result] = []
     var memory: [ResidentMemory.Result] = []
     var growth: [Growth.Point] = []
 

@@ -1,4 +1,5 @@
 import EspalierCharts
+import Feeds
 
 /// The report as charts, each an SVG document.
 struct ReportCharts {
@@ -17,6 +18,7 @@ struct ReportCharts {
         charts.append(("threads", threads))
         charts.append(("latency", latency))
         charts.append(("eviction", eviction))
+        charts.append(("budget", budget))
         for (name, title, value) in MarkdownReport.growing {
             charts.append(("growth-\(name)", growth(title, value)))
         }
@@ -103,6 +105,27 @@ struct ReportCharts {
                 "budget \(Format.bytes(Double(report.scale.evictionBudget))); longer is better",
             unit: .share,
             sections: sections, note: note
+        ).svg
+    }
+
+    private var budget: String {
+        let budgets = report.scale.budgets
+        let shown = budgets.contains(8 << 20) ? 8 << 20 : budgets.max() ?? 0
+        let sections = FeedContent.allCases.map { content in
+            BarChart.Section(
+                content.name,
+                bars: report.budgets.filter { $0.content == content && $0.budget == shown }.map {
+                    result in
+                    BarChart.Bar(
+                        result.contender.name, Double(result.feedsHeld),
+                        detail: Format.count(result.recordsHeld) + " records",
+                        isEmphasised: result.contender == .engineCompressed)
+                })
+        }
+        return BarChart(
+            title: "Feeds of \(report.scale.posts) posts that \(Format.mebibytes(shown)) hold",
+            subtitle: "all files of the directory count; longer is better", unit: .named("feeds"),
+            sections: sections, note: report.surroundings.machine + ", one run"
         ).svg
     }
 

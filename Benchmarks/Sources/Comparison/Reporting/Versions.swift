@@ -1,4 +1,5 @@
 import CLMDBRaw
+import CZstdRaw
 import Foundation
 import GRDBSQLite
 
@@ -15,7 +16,7 @@ struct Versions: Codable, Sendable {
     init(scratch: String?) {
         swift = Self.swiftVersion()
         lmdb = Self.lmdbVersion()
-        zstd = Self.zstdVersion()
+        zstd = String(cString: ZSTD_versionString())
         rocksDB = scratch.flatMap(Self.rocksDBVersion(writingTo:))
         sqlite = String(cString: sqlite3_libversion())
         grdb = Self.grdbVersion()
@@ -58,15 +59,6 @@ struct Versions: Codable, Sendable {
         var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
         mdb_version(&major, &minor, &patch)
         return "\(major).\(minor).\(patch)"
-    }
-
-    /// The library belongs to Espalier and is not imported here: finds its call in the process.
-    private static func zstdVersion() -> String? {
-        typealias Call = @convention(c) () -> UnsafePointer<CChar>?
-        guard let process = dlopen(nil, RTLD_NOW) else { return nil }
-        defer { dlclose(process) }
-        guard let address = dlsym(process, "ZSTD_versionString") else { return nil }
-        return unsafeBitCast(address, to: Call.self)().map { String(cString: $0) }
     }
 
     /// The C interface has no call. Each database has a file with the version that wrote it.

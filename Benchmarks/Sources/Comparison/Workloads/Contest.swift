@@ -2,7 +2,7 @@
 struct Contest {
     /// A part that the user can ask for by itself.
     enum Part: String, CaseIterable {
-        case feeds, power, threads, latency, eviction, memory, growth
+        case feeds, power, threads, latency, eviction, budgets, memory, growth
     }
 
     let scale: Scale
@@ -25,6 +25,7 @@ struct Contest {
             case .threads: report.outcomes += try ReadingThreads(contest: self).run()
             case .latency: report.latencies = try ReadingBesideWriter(contest: self).run()
             case .eviction: report.evictions = try EvictionUnderPressure(contest: self).run()
+            case .budgets: report.budgets = try BudgetContents(contest: self).run()
             case .memory: report.memory = try ResidentMemory(contest: self).run()
             case .growth: report.growth = try Growth(contest: self).run()
             }

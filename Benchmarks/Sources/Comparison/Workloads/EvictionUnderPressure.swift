@@ -1,6 +1,4 @@
-import Espalier
 import Feeds
-import Foundation
 
 /// Reads feeds by Zipf, and writes those that are missing, in caches too small for all of them.
 struct EvictionUnderPressure {
@@ -18,59 +16,44 @@ struct EvictionUnderPressure {
         /// The time of a read, together with the write that follows a miss.
         let microsecondsPerRead: Double
         let mostBytes: Int
-    }
-
-    /// A contender with a limit.
-    private struct Limited {
-        let id: ContenderID
-        let contender: any Contender
-        let directory: String
-        let heldCount: ([Feed]) throws -> Int
+        /// The writes that did not fit even alone.
+        let writesRefused: Int
     }
 
     func run() throws -> [Result] {
         contest.announce("evicting under pressure")
         let scale = contest.scale
-        let set = FeedSet(
-            seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts)
-        let table = ZipfTable(count: set.feeds.count)
-        var random = SplitMix64(state: 11)
-        let accesses = (0..<scale.evictionReads).map { _ in table.draw(&random) }
+        let pressure = Pressure(scale: scale, content: .generated)
         let scratch = try Scratch(in: contest.directory)
-        return try limited(scratch.path).map { contender in
-            try contender.contender.open()
-            defer { try? contender.contender.close() }
-            return try run(contender, set.feeds, accesses)
+        return try LimitedContestant.all.map { contestant in
+            try pressure.measure(
+                try contestant.make(in: scratch.path, limit: scale.evictionBudget))
         }
     }
+}
 
-    private func limited(_ directory: String) throws -> [Limited] {
-        let budget = contest.scale.evictionBudget
-        let compressions: [(ContenderID, Compression)] = [
-            (.engine, .none), (.engineCompressed, .standard),
-        ]
-        let engines = compressions.map { id, compression in
-            let path = directory + "/" + id.rawValue
-            let contender = EngineContender<Feed>(
-                directory: path, durability: .process, compression: compression,
-                budget: ByteCount(budget))
-            return Limited(id: id, contender: contender, directory: path) { feeds in
-                let cache = try contender.cache
-                return feeds.count { cache.read(Feed.self, "Feed:\($0.id)", access: .peek) != nil }
-            }
-        }
-        let path = directory + "/" + ContenderID.files.rawValue
-        let files = try FilesContender(directory: path, durability: .process, limit: budget)
-        return engines + [
-            Limited(id: .files, contender: files, directory: path) { _ in
-                try DirectorySize.files(path).count
-            }
-        ]
+/// Feeds, and the order in which they are asked for.
+struct Pressure: Sendable {
+    let feeds: [Feed]
+    let accesses: [Int]
+
+    init(scale: Scale, content: FeedContent) {
+        feeds =
+            FeedSet(
+                seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts,
+                content: content
+            ).feeds
+        let table = ZipfTable(count: feeds.count)
+        var random = SplitMix64(state: 11)
+        accesses = (0..<scale.evictionReads).map { _ in table.draw(&random) }
     }
 
-    private func run(_ limited: Limited, _ feeds: [Feed], _ accesses: [Int]) throws -> Result {
+    /// Opens a contender, reads feeds and writes those that are missing, and closes it.
+    func measure(_ limited: LimitedContender) throws -> EvictionUnderPressure.Result {
+        try limited.contender.open()
+        defer { try? limited.contender.close() }
         let clock = ContinuousClock()
-        var hits = 0
+        var (hits, writesRefused) = (0, 0)
         var time = Duration.zero
         var held: [Int] = []
         var mostBytes = 0
@@ -79,8 +62,8 @@ struct EvictionUnderPressure {
             time += try clock.measure {
                 if try limited.contender.read(feed.id) != nil {
                     hits += 1
-                } else {
-                    try limited.contender.write(feed)
+                } else if try !limited.write(feed) {
+                    writesRefused += 1
                 }
             }
             // Counts only when the contender is full, and seldom: counting takes a read of each
@@ -90,13 +73,13 @@ struct EvictionUnderPressure {
             if number > accesses.count / 3 { held.append(try limited.heldCount(feeds)) }
         }
         let capacity = max(1, held.reduce(0, +) / max(1, held.count))
-        return Result(
-            contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count,
-            hits: hits,
+        return EvictionUnderPressure.Result(
+            contender: limited.id, budget: limited.limit, reads: accesses.count, hits: hits,
             feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
             leastRecentlyUsed: ExactLRU(capacity: capacity).hits(of: accesses).share,
             offlineOptimal: OfflineOptimum(capacity: capacity).hits(of: accesses).share,
-            microsecondsPerRead: time.microseconds / Double(accesses.count), mostBytes: mostBytes)
+            microsecondsPerRead: time.microseconds / Double(accesses.count), mostBytes: mostBytes,
+            writesRefused: writesRefused)
     }
 }
 

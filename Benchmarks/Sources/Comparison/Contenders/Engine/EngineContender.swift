@@ -57,6 +57,11 @@ final class EngineContender<Shown: FeedModel>: Contender {
         }
     }
 
+    /// Reads a feed without using it.
+    func peek(_ feed: String) throws -> Feed? {
+        try cache.read(Shown.self, Self.identifier(feed: feed), access: .peek)?.plain
+    }
+
     func person(_ id: String, shownIn feed: String) throws -> Person? {
         try cache.read(Shown.PersonModel.self, Self.identifier(person: id)).map(Shown.plain)
     }

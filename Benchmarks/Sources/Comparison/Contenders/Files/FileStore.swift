@@ -20,7 +20,10 @@ final class FileStore: Sendable {
         table = Mutex(try FileTable(directory: directory))
     }
 
+    /// The bytes that the files take on the disk.
     var byteCount: Int { table.withLock { $0.byteCount } }
+
+    var count: Int { table.withLock { $0.count } }
 
     private func path(_ name: String) -> String { directory + "/" + name }
 
@@ -73,7 +76,9 @@ final class FileStore: Sendable {
         }
         if isDurable { try syncDirectory() }
         let surplus = table.withLock { table in
-            for file in named { table.put(file.name, size: file.bytes.count) }
+            for file in named {
+                table.put(file.name, size: FileTable.allocated(file.bytes.count))
+            }
             return limit.map { table.trim(to: $0) } ?? []
         }
         for name in surplus { unlink(path(name)) }

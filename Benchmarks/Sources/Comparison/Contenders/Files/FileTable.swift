@@ -1,19 +1,9 @@
 import Foundation
 
-/// The files, their sizes, and the order in which they were used.
-///
-/// Uses are a queue, in which earlier uses of a file stay until they come to the front: a use costs
-/// an entry, and the search for the least recently used file costs the entries that it skips.
+/// The files, the bytes that they take, and the order in which they were used.
 struct FileTable {
-    private struct Entry {
-        var size: Int
-        var lastUse: Int
-    }
-
-    private var files: [String: Entry] = [:]
-    private var uses: [(name: String, use: Int)] = []
-    private var front = 0
-    private var clock = 0
+    private var sizes: [String: Int] = [:]
+    private var order = RecencyOrder()
     private(set) var byteCount = 0
 
     init() {}
@@ -32,42 +22,36 @@ struct FileTable {
             let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
             found.append((name, size, attributes[.modificationDate] as? Date ?? .distantPast))
         }
-        for file in found.sorted(by: { $0.date < $1.date }) { put(file.name, size: file.size) }
+        for file in found.sorted(by: { $0.date < $1.date }) {
+            put(file.name, size: Self.allocated(file.size))
+        }
     }
 
+    /// Returns the bytes that a file takes: whole blocks of 4 KiB, as most file systems allocate
+    /// them. PINDiskCache counts what is allocated, too.
+    static func allocated(_ size: Int) -> Int { (size + 4_095) & ~4_095 }
+
+    var count: Int { sizes.count }
+
     mutating func put(_ name: String, size: Int) {
-        byteCount += size - (files[name]?.size ?? 0)
-        files[name] = Entry(size: size, lastUse: 0)
-        use(name)
+        byteCount += size - (sizes[name] ?? 0)
+        sizes[name] = size
+        order.use(name)
     }
 
     /// Does nothing if the file was deleted meanwhile.
     mutating func use(_ name: String) {
-        guard files[name] != nil else { return }
-        clock += 1
-        files[name]?.lastUse = clock
-        uses.append((name, clock))
-        if uses.count - front > 2 * files.count + 64 { forgetEarlierUses() }
-    }
-
-    private mutating func forgetEarlierUses() {
-        uses = uses[front...].filter { files[$0.name]?.lastUse == $0.use }
-        front = 0
+        if sizes[name] != nil { order.use(name) }
     }
 
     /// Removes and returns the least recently used files until the rest is within the limit. The
     /// caller deletes them.
     mutating func trim(to limit: Int) -> [String] {
         var surplus: [String] = []
-        while byteCount > limit, front < uses.count {
-            let (name, use) = uses[front]
-            front += 1
-            guard let entry = files[name], entry.lastUse == use else { continue }
-            files[name] = nil
-            byteCount -= entry.size
+        while byteCount > limit, let name = order.removeLeastRecentlyUsed() {
+            byteCount -= sizes.removeValue(forKey: name) ?? 0
             surplus.append(name)
         }
-        if front > files.count + 64 { forgetEarlierUses() }
         return surplus
     }
 }
