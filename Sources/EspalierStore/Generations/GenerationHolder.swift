@@ -201,16 +201,22 @@ final class GenerationHolder: Sendable {
         return (live, retry.map { ContinuousClock.now < $0 } ?? true)
     }
 
-    /// Runs `body` with the live generation, and once more if another thread has switched before
-    /// `body` used it.
+    /// Runs `body` with the live generation, and again each time another thread has switched before
+    /// `body` used it, or LMDB needs the environment to be opened anew.
     func withCurrent<R>(_ body: (Generation) throws -> R) throws -> R {
-        let generation = try current()
-        do {
-            return try body(generation)
-        } catch let error as LMDBError where [.closed, .panic, .mapResized].contains(error.code) {
-            try recover(generation, from: error)
-            return try body(try current())
+        // Each further attempt needs a further switch. The bound is for a failure that would come
+        // back for ever.
+        for _ in 1..<100 {
+            let generation = try current()
+            do {
+                return try body(generation)
+            } catch let error as LMDBError
+                where [.closed, .panic, .mapResized].contains(error.code)
+            {
+                try recover(generation, from: error)
+            }
         }
+        return try body(try current())
     }
 
     /// Prepares a generation for another try after LMDB's failure `error`: an environment that

@@ -1,10 +1,12 @@
 import Dispatch
+import EspalierLMDB
 import EspalierRecords
-import EspalierStore
 import EspalierTestSupport
 import Foundation
 import Synchronization
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Many threads at once")
 struct ConcurrencyTests {
@@ -106,6 +108,23 @@ struct ConcurrencyTests {
                     }
                 }
             }
+        }
+    }
+
+    @Test("A read goes on although its generation is replaced again and again before its turn")
+    func replacedGenerations() throws {
+        try withCache { cache in
+            let generations = cache.engine.generations
+            var attempts = 0
+            let records = try generations.withCurrent { generation in
+                attempts += 1
+                if attempts < 6 { _ = try generations.replace(because: .emptied) }
+                return try generation.environment.read {
+                    try $0.counters(generation.keyspaces).nodes
+                }
+            }
+            #expect(attempts == 6)
+            #expect(records == 0)
         }
     }
 

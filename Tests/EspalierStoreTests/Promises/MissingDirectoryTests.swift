@@ -112,7 +112,11 @@ struct MissingDirectoryTests {
             for _ in 0..<3 { #expect(code(cache.set(Person("p:2", "Bert"))) == .directoryGone) }
             try FileManager.default.createDirectory(
                 atPath: scratch.root, withIntermediateDirectories: true)
-            #expect(code(cache.set(Person("p:2", "Bert"))) == .directoryGone)
+            // The writer may have made the directory anew before this write, as it looks once more
+            // after the last one.
+            let failure = code(cache.set(Person("p:2", "Bert")))
+            #expect(failure == nil || failure == .directoryGone)
+            if failure == nil { #expect(cache.read(Person.self, "p:2")?.name == "Bert") }
             #expect(code(cache.set(Person("p:2", "Bert"))) == nil)
             #expect(cache.read(Person.self, "p:2")?.name == "Bert")
         }
