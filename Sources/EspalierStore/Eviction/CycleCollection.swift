@@ -94,16 +94,20 @@ struct CycleScan {
     }
 }
 
-/// Reads that end after a few records each, because a full cache can't use the pages again that are
-/// freed during a read. Confined to one thread.
+/// Reads that end soon, because a full cache can't use the pages again that are freed during a
+/// read. Confined to one thread.
 private struct ShortReads: ~Copyable {
-    /// The records that one read visits: less than a millisecond.
+    /// The most records that one read visits.
     private static let recordsOfRead = 256
+    /// How long a read lasts. A busy machine may take long for few records, and a write waits for
+    /// reads only so long.
+    private static let lengthOfRead = Duration.milliseconds(2)
 
     private let generation: Generation
     private var transaction: ReadTransaction
     private(set) var stored: StoredRecords
     private var count = 0
+    private var end = ContinuousClock.now + lengthOfRead
 
     init(of generation: Generation) throws {
         let transaction = try generation.environment.beginRead()
@@ -126,9 +130,12 @@ private struct ShortReads: ~Copyable {
 
     private mutating func advance() throws {
         count += 1
-        guard count.isMultiple(of: Self.recordsOfRead) else { return }
+        let isLong = count.isMultiple(of: 16) && ContinuousClock.now >= end
+        guard isLong || count == Self.recordsOfRead else { return }
         transaction = try generation.environment.beginRead()
         stored = try StoredRecords(transaction.snapshot, generation)
+        count = 0
+        end = .now + Self.lengthOfRead
     }
 }
 
@@ -275,8 +282,12 @@ final class CycleCollector: Sendable {
         }
         guard isDue else { return }
         let start = Handle(counters.cycleScanHandle)
-        thread.run { [weak self] in self?.scanSlice(from: start, in: generation) }
+        let isRunning = thread.run { [weak self] in self?.scanSlice(from: start, in: generation) }
+        if !isRunning { keep(nil) }
     }
+
+    /// Whether a slice is being scanned on the thread.
+    var isScanning: Bool { state.withLock { $0.isScanning } }
 
     private func scanSlice(from start: Handle, in generation: Generation) {
         var scan = CycleScan(from: start)

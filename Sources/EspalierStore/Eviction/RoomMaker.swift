@@ -52,6 +52,8 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
+    /// The attempts that are repeated although no read is known to have made them fail.
+    private static let repetitionLimit = 3
 
     /// The read for which `waitForReader` waited in vain. It does not wait for it a second time.
     private let slowRead = Mutex("")
@@ -89,6 +91,7 @@ final class RoomMaker: Sendable {
         guard pages <= plan.mostPages else { throw full(generation, committer) }
         var evictionSteps = Int.max
         var idle = 0
+        var vain = 0
         for _ in 0..<Self.transactionLimit {
             let free = try Self.freePages(of: generation)
             let missing = needed - free.allocatable
@@ -112,10 +115,12 @@ final class RoomMaker: Sendable {
                     }
                     // Another process may have taken the pages.
                     idle += 1
-                    guard free.recent > 8 || !committer.isExhausted && idle < Self.idleLimit else {
-                        throw failure(generation, free, committer)
+                    if free.recent > 8 || !committer.isExhausted && idle < Self.idleLimit {
+                        try committer.commitEmptyTransaction(in: generation)
+                    } else {
+                        vain += 1
+                        try repeatOrFail(vain, in: generation, committer)
                     }
-                    try committer.commitEmptyTransaction(in: generation)
                 } catch let error where Self.isOutOfPages(error) {
                     if evictionSteps > 1 {
                         // Fewer steps need fewer pages, down to one record at a time.
@@ -124,8 +129,8 @@ final class RoomMaker: Sendable {
                         try committer.commitEmptyTransaction(in: generation)
                         evictionSteps = .max
                     } else {
-                        guard free.held > 0 else { throw failure(generation, free, committer) }
-                        try waitForReader(in: generation)
+                        vain += 1
+                        try repeatOrFail(vain, in: generation, committer)
                     }
                 }
             }
@@ -230,20 +235,32 @@ final class RoomMaker: Sendable {
         throw CacheError.pagesHeld(try readingProcess(in: generation))
     }
 
+    /// Decides what follows an attempt that nothing can help, by the pages counted before it. A
+    /// read may have begun since then, and held pages during the attempt: waits for it, or returns
+    /// so that the attempt is repeated, in case the read has ended.
+    ///
+    /// - Throws: The reason why no room can be made, after `attempts` of them without a read.
+    private func repeatOrFail(
+        _ attempts: Int, in generation: Generation, _ committer: Committer
+    ) throws {
+        if try Self.freePages(of: generation).held > 0 {
+            try waitForReader(in: generation)
+        } else if attempts > Self.repetitionLimit {
+            throw failure(generation, committer)
+        }
+    }
+
     /// Returns the process whose read is the oldest.
     private func readingProcess(in generation: Generation) throws -> Int32? {
         try generation.environment.readers().filter { $0.transaction != nil }
             .max { ($0.lag ?? 0) < ($1.lag ?? 0) }?.processIdentifier
     }
 
-    /// Returns why no room can be made if nothing can be evicted: pins, reads, or neither. With
-    /// neither, a new generation has to begin.
-    private func failure(
-        _ generation: Generation, _ free: FreePages, _ committer: Committer
-    ) -> any Error {
+    /// Returns why no room can be made if nothing can be evicted and no read holds pages: pins, or
+    /// nothing that this process knows. Then a new generation has to begin.
+    private func failure(_ generation: Generation, _ committer: Committer) -> any Error {
         if committer.pinCount > 0 { return CacheError.pinnedFull(generation.budget) }
-        let isDeadlock = committer.isExhausted && free.held == 0
-        return isDeadlock ? BudgetDeadlock() : full(generation, committer)
+        return committer.isExhausted ? BudgetDeadlock() : full(generation, committer)
     }
 
     func full(_ generation: Generation, _ committer: Committer) -> CacheError {

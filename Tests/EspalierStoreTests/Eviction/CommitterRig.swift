@@ -1,11 +1,13 @@
 import EspalierLMDB
 import EspalierModels
 import EspalierRecords
+import Foundation
 import Synchronization
 
 @testable import EspalierStore
 
-/// A cache without threads: commits, reads and evictions happen in the order of the calls.
+/// A cache without threads: commits, reads and evictions happen in the order of the calls. A commit
+/// waits for the slice of the scan for cycles that it has started.
 final class CommitterRig {
     private let scratch: Scratch
     private var configuration: Configuration
@@ -17,6 +19,15 @@ final class CommitterRig {
     private final class ChangeSets: @unchecked Sendable {
         let sets = Mutex<[ChangeSet]>([])
         var onCommit: ((ChangeSet) -> Void)?
+        weak var committer: Committer?
+
+        func add(_ changes: ChangeSet) {
+            sets.withLock { $0.append(changes) }
+            while committer?.logs.cycleCollector.isScanning == true {
+                Thread.sleep(forTimeInterval: 0.000_1)
+            }
+            onCommit?(changes)
+        }
     }
 
     /// Called after each commit; may commit itself.
@@ -41,10 +52,8 @@ final class CommitterRig {
         let holder = try GenerationHolder(directory, configuration, create: true)
         let committer = Committer(
             holder, StatisticsRecorder(), configuration.compression, wakeWriter: {},
-            onCommit: { changes, _ in
-                sets.sets.withLock { $0.append(changes) }
-                sets.onCommit?(changes)
-            })
+            onCommit: { changes, _ in sets.add(changes) })
+        sets.committer = committer
         return (holder, committer)
     }
 
