@@ -115,11 +115,15 @@ extension CommitTransaction {
             try readableRecord($0) == nil
         }
         if !stale.isEmpty { index.removeEntries(stale) }
+        try states.removeUnusedGroups(in: &transaction)
         try applyPending(in: &transaction)
         try records.eraseLooseChunks(loose, in: &transaction)
         try loseNames(of: doubtful, in: &transaction)
         for handle in repair.unindexed {
-            guard let record = try readableRecord(handle) else { continue }
+            // A record whose removal is pending has lost its name on purpose.
+            guard let record = try readableRecord(handle),
+                try !states.entry(handle, in: snapshot).flags.contains(.pendingRemoval)
+            else { continue }
             // If another record has the name by now, this one stays until its last reference goes.
             try index.addMissingEntry(of: record, in: transaction)
         }

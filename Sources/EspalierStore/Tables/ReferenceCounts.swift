@@ -431,6 +431,21 @@ final class ReferenceCounts {
 }
 
 extension ReferenceCounts {
+    /// Deletes the groups that belong to no record: empty ones, and those whose keys are no
+    /// handles. Called before `flush`, for a repair.
+    ///
+    /// - Complexity: Walks `state`.
+    func removeUnusedGroups(in transaction: inout WriteTransaction) throws {
+        var unused: [[UInt8]] = []
+        try transaction.forEach(in: keyspaces.state) { key, value in
+            if StateGroup.key(key) == nil || value.byteCount == RecordLayout.checkSize {
+                unused.append([UInt8](copying: key))
+            }
+            return true
+        }
+        for key in unused { try transaction.delete(keyspaces.state, key) }
+    }
+
     /// Lists the records that eviction may take anew, as the stored states say. Called after
     /// `flush`, for a repair.
     ///

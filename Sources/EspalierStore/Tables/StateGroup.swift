@@ -32,7 +32,7 @@ struct StateGroup: Equatable, Sendable {
     }
 
     /// The key of a group as the keyspace holds it; nil if it is damaged and has another length.
-    fileprivate static func key(_ stored: RawSpan) -> Handle? {
+    static func key(_ stored: RawSpan) -> Handle? {
         stored.byteCount == 8 ? try? Handle(stored: stored) : nil
     }
 

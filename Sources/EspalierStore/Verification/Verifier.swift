@@ -218,6 +218,12 @@ package struct Verifier {
             states[handle] = state
             if state.isDefault { report.add(2, "\(handle) has a state that is the default") }
         }
+        try snapshot.forEach(in: keyspaces.state) { _, value in
+            if value.byteCount > StateGroup.byteLimit {
+                report.add(2, "a group of states of \(value.byteCount) bytes")
+            }
+            return true
+        }
     }
 
     // MARK: - Checking

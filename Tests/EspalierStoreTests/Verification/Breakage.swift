@@ -48,7 +48,9 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     /// A handle that the cache has never assigned.
     private static let nothing = Handle(999)
 
-    static let all = [first, second, third, fourth, fifth, sixth, unreadable].flatMap(\.self)
+    static let all = [
+        first, second, third, fourth, fifth, sixth, ofGroups, unreadable,
+    ].flatMap(\.self)
 
     private static let first = [
         Breakage("a reference to nothing", [1, 5]) { try put(nil, $2.ben, &$0, $1) }
@@ -166,14 +168,34 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         },
     ]
 
+    /// What can be wrong with the groups in which states stand.
+    static let ofGroups = [
+        Breakage("a damaged group of states", [0, 1, 2, 3, 5]) { transaction, keyspaces, scene in
+            let key = try transaction.stateRange(keyspaces, around: scene.anna).first
+            try transaction.put(keyspaces.state, key.rawValue, [1, 1, 1, 1, 1])
+        },
+        Breakage("groups of states that overlap", [0, 1, 2, 3, 5]) {
+            transaction, keyspaces, scene in
+            let key = try transaction.stateRange(keyspaces, around: scene.anna).first
+            let middle = Handle(key.rawValue + 1)
+            let entry = StateGroup.Entry(handle: middle, state: .unreferenced)
+            try transaction.put(
+                keyspaces.state, middle.rawValue, StateGroup(middle, [entry]).bytes)
+        },
+        Breakage("an empty group of states", [0]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.state, UInt64(900), StateGroup(Handle(900)).bytes)
+        },
+        Breakage("a group of states under a key that is no handle", [0]) {
+            transaction, keyspaces, _ in
+            try transaction.put(
+                keyspaces.state, [1, 2, 3] as [UInt8], [1, 1, 1, 1, 1, 1, 1, 1, 1])
+        },
+    ]
+
     private static let unreadable = [
         Breakage("a damaged container", [0, 2, 4, 5]) {
             let key = try $0.container(around: $2.cem, $1).key
             try $0.put($1.nodes, key.rawValue, [1, 1, 1, 1])
-        },
-        Breakage("a damaged group of states", [0, 1, 2, 3, 5]) { transaction, keyspaces, scene in
-            let key = try transaction.stateRange(keyspaces, around: scene.anna).first
-            try transaction.put(keyspaces.state, key.rawValue, [1, 1, 1, 1, 1])
         },
         Breakage("a damaged change set", [0]) { transaction, keyspaces, _ in
             try transaction.put(keyspaces.changes, ChunkKey(1, 0), [1, 1, 1, 1, 1, 1, 1, 1, 1])

@@ -52,6 +52,17 @@ struct VerifierTests {
         }
     }
 
+    @Test("A repair mends what is broken among the groups of states", arguments: Breakage.ofGroups)
+    func groups(breakage: Breakage) throws {
+        try withCache(isDamaged: true) { cache in
+            try breakage.apply(to: cache, makeScene(in: cache))
+            #expect(try !cache.verify().isClean)
+            try cache.repair().wait()
+            try expectClean(cache)
+            #expect(cache.read(Person.self, "p:anna") == Person("p:anna", "Anna"))
+        }
+    }
+
     @Test("A check counts the records that it has met")
     func counts() throws {
         try withCache { cache in
