@@ -42,6 +42,8 @@
 /// `nonisolated` and have the access level of the type:
 ///
 /// - `modelIdentifier` and `projectionIdentifier`.
+/// - For a type with an `id`: the conformance to ``NodeModel``, unless `id` has less access than
+///   the type, or no written type.
 /// - `map` and `forEach`, which find children in optionals, arrays, sets, dictionary values,
 ///   payloads, and any nesting of them.
 /// - `==` and `hash(into:)` over all properties.
@@ -91,7 +93,8 @@
 /// type is written and read without comparing names.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
 /// Makes a type a model whose identifiers keep their prefix when the type is renamed.
@@ -107,7 +110,8 @@ public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "Norm
 ///   must have an `id`.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized(type: String) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -126,7 +130,8 @@ public macro Normalized(type: String) =
 ///   The value may be optional: a model whose value is nil is an inline model.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -145,7 +150,8 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
 /// - Parameter policy: The policy of writes of this type.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized(policy: WritePolicy) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -157,7 +163,8 @@ public macro Normalized(policy: WritePolicy) =
 ///   - policy: The policy of writes of this type.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized(type: String, policy: WritePolicy) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -169,7 +176,8 @@ public macro Normalized(type: String, policy: WritePolicy) =
 ///   - policy: The policy of writes of this type.
 @attached(member, names: arbitrary)
 @attached(
-    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: WritePolicy) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 

@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// Writes JSON values as text, on one line or indented by two spaces.
 ///
 ///     print(JSONWriter(style: .pretty).string(from: ["id": 7]))
@@ -80,43 +82,19 @@ struct JSONWriter {
     }
 
     private func write(_ text: String, to output: inout [UInt8]) {
+        guard escapesUnprintable, text.unicodeScalars.contains(where: \.isUnprintable) else {
+            return JSONText.write(text, to: &output)
+        }
         output.append(UInt8(ascii: "\""))
-        if escapesUnprintable, text.unicodeScalars.contains(where: \.isUnprintable) {
-            for scalar in text.unicodeScalars {
-                if scalar.isASCII, scalar.value != 0x7F {
-                    writeEscaped(UInt8(scalar.value), to: &output)
-                } else {
-                    output.append(
-                        contentsOf: (scalar.isUnprintable ? scalar.jsonEscape : String(scalar)).utf8
-                    )
-                }
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII, scalar.value != 0x7F {
+                JSONText.writeEscaped(UInt8(scalar.value), to: &output)
+            } else {
+                output.append(
+                    contentsOf: (scalar.isUnprintable ? scalar.jsonEscape : String(scalar)).utf8)
             }
-        } else if text.utf8.contains(where: Self.needsEscape) {
-            for byte in text.utf8 { writeEscaped(byte, to: &output) }
-        } else {
-            output.append(contentsOf: text.utf8)
         }
         output.append(UInt8(ascii: "\""))
-    }
-
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    private func writeEscaped(_ byte: UInt8, to output: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
-        case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
-        case UInt8(ascii: "\n"): output.append(contentsOf: #"\n"#.utf8)
-        case UInt8(ascii: "\r"): output.append(contentsOf: #"\r"#.utf8)
-        case UInt8(ascii: "\t"): output.append(contentsOf: #"\t"#.utf8)
-        case 0x08: output.append(contentsOf: #"\b"#.utf8)
-        case 0x0C: output.append(contentsOf: #"\f"#.utf8)
-        case 0x00..<0x20:
-            output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
-            output.append(contentsOf: String(byte, radix: 16).utf8)
-        default: output.append(byte)
-        }
     }
 }
 #endif

@@ -177,6 +177,23 @@ enum FileLock {
     }
 }
 
+/// A file that this process has locked, until the object goes or the process ends.
+package final class LockedFile: Sendable {
+    private let file: OpenFile
+
+    /// Opens and locks `name` in the directory at `path`. Returns nil if another object has the
+    /// lock, or if the file can't be opened or was removed meanwhile.
+    package init?(_ name: String, in path: String, creates: Bool) {
+        let flags = O_RDWR | (creates ? O_CREAT : 0)
+        guard let directory = try? OpenFile(directory: path, .open),
+            let file = try? OpenFile(name, in: directory.descriptor, flags: flags, .open),
+            flock(file.descriptor, LOCK_EX | LOCK_NB) == 0,
+            FileStatus(descriptor: file.descriptor)?.isPlainFile == true
+        else { return nil }
+        self.file = file
+    }
+}
+
 /// The thread that calls.
 enum CallingThread {
     /// The number by which the system knows the thread. The number is unique among living threads.

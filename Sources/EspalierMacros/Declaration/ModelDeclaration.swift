@@ -75,6 +75,22 @@ struct ModelDeclaration {
 
     var storedMembers: [Member] { includedMembers.filter { $0.storedName != nil } }
 
+    /// The type of `id`, if the identifier follows from it and other code may name the type. An
+    /// `id` with less access than the model may be of a type with less access.
+    var typeOfID: String? {
+        guard let id, arguments.identifierPath == nil, !own.contains(.modelIdentifier) else {
+            return nil
+        }
+        let member = members.first { $0.bareName == "id" }
+        let modifiers = id.parent?.parent?.as(VariableDeclSyntax.self)?.modifiers
+        let level = modifiers.flatMap(AccessLevel.init) ?? .internal
+        guard let type = member?.type ?? id.typeAnnotation?.type, !type.isOptional,
+            !type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self),
+            !type.is(SomeOrAnyTypeSyntax.self), level >= access
+        else { return nil }
+        return type.trimmedDescription
+    }
+
     /// Returns the stored name of a property; nil if there is no stored property of the name.
     func storedName(ofProperty name: String) -> String? {
         storedMembers.first { $0.bareName == name }?.storedName

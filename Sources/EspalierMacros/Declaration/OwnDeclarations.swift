@@ -3,7 +3,7 @@ import SwiftSyntax
 
 /// The members that a type defines itself. The macro does not generate those.
 enum OwnDeclaration {
-    case modelIdentifier, projectionIdentifier, identifier
+    case modelIdentifier, projectionIdentifier, identifier, identifierPrefix, identifierOfID
     case map, forEach, equality, hash, merge, storedValue, encode, decode, builder, copy
     /// Any initializer other than `init(from: inout RecordDecoder)`.
     case initializer
@@ -12,7 +12,9 @@ enum OwnDeclaration {
         Set(
             members.flatMap { item -> [Self?] in
                 if let variable = item.decl.as(VariableDeclSyntax.self) {
-                    return variable.isTypeProperty ? [] : variable.bindings.map(Self.init)
+                    return variable.bindings.map {
+                        Self($0, isTypeProperty: variable.isTypeProperty)
+                    }
                 }
                 if let function = item.decl.as(FunctionDeclSyntax.self) {
                     return [Self(function, in: type)]
@@ -26,11 +28,12 @@ enum OwnDeclaration {
             }.compactMap(\.self))
     }
 
-    private init?(_ binding: PatternBindingSyntax) {
+    private init?(_ binding: PatternBindingSyntax, isTypeProperty: Bool) {
         switch binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText {
-        case "modelIdentifier": self = .modelIdentifier
-        case "projectionIdentifier": self = .projectionIdentifier
-        case "id": self = .identifier
+        case "modelIdentifier" where !isTypeProperty: self = .modelIdentifier
+        case "projectionIdentifier" where !isTypeProperty: self = .projectionIdentifier
+        case "id" where !isTypeProperty: self = .identifier
+        case "identifierPrefix" where isTypeProperty: self = .identifierPrefix
         default: return nil
         }
     }
@@ -48,6 +51,7 @@ enum OwnDeclaration {
         case ("hash", ["into"]) where type?.mentions("Hasher") == true: self = .hash
         case ("storedValue", ["_"]) where type?.mentions("String") == true: self = .storedValue
         case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: self = .encode
+        case ("modelIdentifier", ["id"]): self = .identifierOfID
         case ("copy", ["_"]) where type?.isFunction == true: self = .copy
         default: return nil
         }

@@ -25,8 +25,8 @@ struct ModelExpansion {
     /// The declarations that stand in the type itself.
     var members: [DeclSyntax] {
         let shared = [
-            modelIdentifier, projectionIdentifier, writePolicy, mergeRules, map, forEach,
-            equality, hash,
+            modelIdentifier, identifierPrefix, identifierOfID, projectionIdentifier, writePolicy,
+            mergeRules, map, forEach, equality, hash,
         ]
         let own: [DeclSyntax?] =
             switch model.kind {
@@ -54,10 +54,15 @@ struct ModelExpansion {
             })
         let offered = [
             ("NormalizedModel", "EspalierModels"), ("Model", "EspalierModels"),
-            ("ProjectedModel", "EspalierModels"), ("Hashable", "Swift"),
+            ("ProjectedModel", "EspalierModels"), ("NodeModel", "EspalierRecords"),
+            ("Hashable", "Swift"),
         ]
         let conformances = offered.filter { name, _ in
-            requested.contains(name) && (name != "ProjectedModel" || model.hasBuilder)
+            switch name {
+            case "ProjectedModel": requested.contains(name) && model.hasBuilder
+            case "NodeModel": requested.contains(name) && model.typeOfID != nil
+            default: requested.contains(name)
+            }
         }.map { name, module in "\(module).\(name)" }
         let initializers =
             model.kind == .structure ? [decode, builder?.initializer].compactMap(\.self) : []
@@ -75,6 +80,22 @@ struct ModelExpansion {
     private var modelIdentifier: DeclSyntax? {
         model.declaration(
             unless: .modelIdentifier, "var modelIdentifier: Swift.String?", [identifierExpression])
+    }
+
+    private var identifierPrefix: DeclSyntax? {
+        model.typeOfID.flatMap { _ in
+            model.declaration(
+                unless: .identifierPrefix, "static var identifierPrefix: Swift.String",
+                [prefixExpression])
+        }
+    }
+
+    private var identifierOfID: DeclSyntax? {
+        model.typeOfID.flatMap { type in
+            model.declaration(
+                unless: .identifierOfID, "static func modelIdentifier(id: \(type)) -> Swift.String",
+                ["\(prefixExpression) + \(Code.modelMembers).identifier(of: id)"])
+        }
     }
 
     /// The name of the type as a literal, which is faster than asking the runtime. Only the runtime
@@ -121,15 +142,15 @@ struct ModelExpansion {
             return "\(Code.modelMembers).identifier(of: self.\(path.joined(separator: ".")))"
         }
         guard model.own.contains(.identifier) else { return "nil" }
-        let identifier = "\(Code.modelMembers).identifier(of: self.id)"
-        if let type = model.arguments.type?.literalText {
-            return "\(Code.literal(type + ":")) + \(identifier)"
-        }
+        return "\(prefixExpression) + \(Code.modelMembers).identifier(of: self.id)"
+    }
+
+    /// What all identifiers of a type with an `id` begin with.
+    private var prefixExpression: String {
+        if let type = model.arguments.type?.literalText { return Code.literal(type + ":") }
         // `Page<Person>` and `Page<Message>` are two types, so the name is built at run time.
-        if model.isGeneric {
-            return "\(Code.modelMembers).typeName(of: Self.self) + \":\" + \(identifier)"
-        }
-        return "\(Code.literal(model.name.filter { $0 != "`" } + ":")) + \(identifier)"
+        if model.isGeneric { return "\(Code.modelMembers).typeName(of: Self.self) + \":\"" }
+        return Code.literal(model.name.filter { $0 != "`" } + ":")
     }
 
     // MARK: Children

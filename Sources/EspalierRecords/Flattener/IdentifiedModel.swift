@@ -42,6 +42,27 @@ extension IdentifiedModel {
     public static var mergeRules: MergeRules { [:] }
 }
 
+/// A node whose identifier follows from its `id`. `@Normalized` types with an `id` conform.
+///
+/// ```swift
+/// @Normalized struct Person { let id: Int, name: String }
+///
+/// let ada = cache.read(Person.self, id: 1)                   // the node Person:1
+/// let first = try await cache.identifiers(of: Person.self, limit: 20)
+/// ```
+public protocol NodeModel: IdentifiedModel {
+    /// The type of `id`.
+    associatedtype NodeID
+
+    /// What the identifiers of all nodes of the type begin with, such as `Person:`.
+    static var identifierPrefix: String { get }
+
+    /// Returns the identifier of the node with an `id`.
+    ///
+    /// - Parameter id: The node's `id`.
+    static func modelIdentifier(id: NodeID) -> String
+}
+
 /// The names of types in shapes.
 package enum TypeName {
     /// Returns the name without its module, as `String(describing:)` gives it, from the runtime's

@@ -161,6 +161,22 @@ package final class TreeReader {
         }
     }
 
+    /// Returns the segments of a collection that has to name itself `identifier`, each with the
+    /// number of its elements.
+    package func segments(
+        entry handle: Handle, identifier: String
+    ) throws -> [(handle: Handle, count: Int)] {
+        try values(entry: handle, identifier: identifier, in: .collection) { decoder in
+            var counts: [Int] = []
+            try decoder.decodeElements { counts.append(try $0.decodeInteger()) }
+            let handles = path.children[decoder.children]
+            guard handles.count == counts.count else {
+                throw FormatError.malformed("a collection's counts")
+            }
+            return zip(handles, counts).map { (handle: $0, count: $1) }
+        }
+    }
+
     /// Requires the next record opened to name itself `identifier` in `nameSpace`.
     private func expectEntry(_ identifier: String, in nameSpace: NameSpace) {
         state.entryIdentifier = identifier

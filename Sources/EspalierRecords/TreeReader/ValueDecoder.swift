@@ -267,6 +267,13 @@ public struct ValueDecoder: ~Copyable {
         return try treeReader.child(ordinal, of: children)
     }
 
+    /// Returns the record that the reference here names, without moving past it; nil when there is
+    /// no reference here.
+    package func nextReference() throws -> Handle? {
+        var ahead = fork()
+        return try ahead.readReference()
+    }
+
     /// Steps into the map that stands here.
     @usableFromInline
     mutating func startInline() throws -> (position: Int, count: Int) {

@@ -27,9 +27,17 @@ extension UUID: FieldValue {
     }
 
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> UUID {
-        let b = try decoder.decodeBytes()
-        guard b.count == 16 else { throw ReadFailure(.undecodable("a UUID of \(b.count) bytes")) }
-        return UUID(
+        let bytes = try decoder.decodeBytes()
+        guard let uuid = UUID(bytes: bytes) else {
+            throw ReadFailure(.undecodable("a UUID of \(bytes.count) bytes"))
+        }
+        return uuid
+    }
+
+    /// Returns nil unless there are sixteen bytes.
+    init?(bytes b: [UInt8]) {
+        guard b.count == 16 else { return nil }
+        self.init(
             uuid: (
                 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
                 b[13], b[14], b[15]

@@ -262,11 +262,6 @@ final class Engine: Sendable {
 
     func retain() { users.withLock { $0 += 1 } }
 
-    /// Removes a user. The last one shuts the engine down, with all submitted writes committed.
-    func release() {
-        if releaseUser() { shutDown() }
-    }
-
     /// Removes a user and returns whether it was the last one, which must shut the engine down.
     /// From then on, callers that open the directory wait for that, and open it anew.
     func releaseUser() -> Bool {

@@ -63,6 +63,27 @@ extension NormalizedCache {
         edit(key, .append(models.map(ModelStorage.encoding)), policy ?? Model.writePolicy)
     }
 
+    /// Appends those elements that are not in the collection yet; creates the collection if there
+    /// is none.
+    ///
+    /// A page of a list may overlap with the one before, because elements were added on the server
+    /// meanwhile. An element that is in the collection stays where it is, and its node is written.
+    /// Elements without identifiers are always appended.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare;
+    ///     nil for the policy of the type.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
+    /// - Complexity: O(*n*) in the elements of the collection, of which only references are read.
+    @discardableResult
+    public func appendNew<Model: IdentifiedModel>(
+        _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
+    ) -> WriteTicket {
+        write { $0.appendNew(models, toCollection: key, policy: policy) }
+    }
+
     /// Replaces the element at `index` by `model`.
     ///
     /// - Parameters:

@@ -75,6 +75,43 @@ extension NormalizedCache {
         }
     }
 
+    /// Reads the tree of the node with an `id`. Blocks the calling thread.
+    ///
+    /// ```swift
+    /// let ada = cache.read(Person.self, id: 1)  // the node Person:1
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - id: The node's `id`, from which its identifier follows.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it; nil for a miss.
+    /// - Complexity: O(*n*) in the records of the tree.
+    public func read<Model: NodeModel>(
+        _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
+        access: Access = .touch
+    ) -> Model? {
+        read(
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access)
+    }
+
+    /// Reads the tree of the node with an `id` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - id: The node's `id`, from which its identifier follows.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it; nil for a miss.
+    public func read<Model: NodeModel>(
+        _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
+        access: Access = .touch
+    ) async -> Model? {
+        await read(
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access)
+    }
+
     // MARK: - Partial trees
 
     /// Reads what the cache has of the tree of the node `identifier`, and which fields it lacks.
@@ -226,6 +263,121 @@ extension NormalizedCache {
             .value
     }
 
+    /// Reads a part of the collection under `key`: a page of a list. Blocks the calling thread.
+    ///
+    /// ```swift
+    /// let page = cache.collection(of: Message.self, forKey: "inbox", range: 40..<60)
+    /// ```
+    ///
+    /// Elements whose own node was deleted do not count, as in edits.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, or the reason of the miss.
+    /// - Complexity: O(*n*) in the records of these elements. While the cache has deleted nodes to
+    ///   which records still refer, also a look-up for each element in front of them.
+    public func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch
+    ) -> ReadOutcome<[Model]> {
+        outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key, in: range)
+        }
+    }
+
+    /// Reads a part of the collection under `key` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, or the reason of the miss.
+    public func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch
+    ) async -> ReadOutcome<[Model]> {
+        await outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key, in: range)
+        }
+    }
+
+    /// Reads a part of the collection under `key`. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order; nil for a miss.
+    public func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch
+    ) -> [Model]? {
+        collectionOutcome(
+            of: type, forKey: key, range: range, consistency: consistency, access: access
+        ).value
+    }
+
+    /// Reads a part of the collection under `key` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order; nil for a miss.
+    public func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch
+    ) async -> [Model]? {
+        await collectionOutcome(
+            of: type, forKey: key, range: range, consistency: consistency, access: access
+        ).value
+    }
+
+    /// Returns the number of elements of the collection under `key`; nil for a miss. Blocks the
+    /// calling thread.
+    ///
+    /// Elements whose own node was deleted do not count, as in edits. An element that a read leaves
+    /// out because something below it was deleted does count.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Complexity: O(1). While the cache has deleted nodes to which records still refer, a
+    ///   look-up for each element.
+    public func collectionCount(
+        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
+    ) -> Int? {
+        outcome(.collection(AnyElement.self, key), consistency, access) {
+            try $0.collectionCount(forKey: key)
+        }.value
+    }
+
+    /// Returns the number of elements of the collection under `key`, which it reads on another
+    /// thread; nil for a miss.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    public func collectionCount(
+        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
+    ) async -> Int? {
+        await outcome(.collection(AnyElement.self, key), consistency, access) {
+            try $0.collectionCount(forKey: key)
+        }.value
+    }
+
     // MARK: - Misses
 
     /// Calls `observer` for every miss from now on: of all reads of this cache in this process,
@@ -262,7 +414,7 @@ extension NormalizedCache {
 
     // MARK: - Implementation
 
-    private func outcome<Value>(
+    func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
@@ -270,7 +422,7 @@ extension NormalizedCache {
         return engine.read(target, consistency, access, body)
     }
 
-    private func outcome<Value>(
+    func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {
@@ -291,3 +443,6 @@ extension NormalizedCache {
         engine.read(target, consistency, access, body, completion: completion)
     }
 }
+
+/// Stands in statistics for elements whose type a read does not know.
+enum AnyElement {}

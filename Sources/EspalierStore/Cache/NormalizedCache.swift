@@ -24,6 +24,8 @@ import Foundation
 public final class NormalizedCache: Sendable {
     let engine: Engine
     private let closing = CloseOnce()
+    /// The directory of a cache in memory; nil for a cache on disk.
+    private let memory: MemoryDirectory?
 
     // MARK: - Opening
 
@@ -96,7 +98,34 @@ public final class NormalizedCache: Sendable {
         return try result.get()
     }
 
-    private init(directory: String, configuration: Configuration, create: Bool) throws(CacheError) {
+    /// Opens an empty cache whose directory is in memory and is gone with the cache: for previews,
+    /// tests and commands that are run once.
+    ///
+    /// ```swift
+    /// let cache = try NormalizedCache(inMemory: Configuration(budget: .mebibytes(4)))
+    /// ```
+    ///
+    /// It does all that a cache on disk does, with the same budget, but for what needs a second
+    /// opening of the same directory. On Linux the directory is in `/dev/shm`. Where there is none,
+    /// as on Apple's systems, it is in the temporary directory, and nothing waits for the disk.
+    /// Closing the cache removes the directory. If the process ends before, the next cache in
+    /// memory of the same user does.
+    ///
+    /// - Parameter configuration: The options. The durability is not used.
+    /// - Throws: A ``CacheError``, as ``init(directory:configuration:)`` does.
+    public convenience init(inMemory configuration: Configuration) throws(CacheError) {
+        var configuration = configuration
+        configuration.durability = .noSync
+        let memory = try MemoryDirectory()
+        try self.init(
+            directory: memory.path, configuration: configuration, create: true, in: memory)
+    }
+
+    private init(
+        directory: String, configuration: Configuration, create: Bool,
+        in memory: MemoryDirectory? = nil
+    ) throws(CacheError) {
+        self.memory = memory
         guard Configuration.isValid(configuration.budget) else {
             throw .badBudget(configuration.budget)
         }
@@ -124,7 +153,7 @@ public final class NormalizedCache: Sendable {
     // Closes on another thread: this one may be the writer's, which closing waits for, or one that
     // must not be blocked.
     deinit {
-        if closing.isFirstCall() { Self.closeOnAnotherThread(engine) }
+        if closing.isFirstCall() { closeOnAnotherThread() }
     }
 
     /// Commits all submitted writes and closes the cache.
@@ -136,12 +165,18 @@ public final class NormalizedCache: Sendable {
     /// at once; the cache closes afterwards.
     public func close() {
         guard closing.isFirstCall() else { return }
-        guard ReadScope.isInside else { return engine.release() }
-        Self.closeOnAnotherThread(engine)
+        guard !ReadScope.isInside else { return closeOnAnotherThread() }
+        guard engine.releaseUser() else { return }
+        engine.shutDown()
+        memory?.remove()
     }
 
-    private static func closeOnAnotherThread(_ engine: Engine) {
-        if engine.releaseUser() { Thread.detachNewThread { engine.shutDown() } }
+    private func closeOnAnotherThread() {
+        guard engine.releaseUser() else { return }
+        Thread.detachNewThread { [engine, memory] in
+            engine.shutDown()
+            memory?.remove()
+        }
     }
 
     /// Whether ``close()`` was called on this object.

@@ -43,13 +43,13 @@ package final class SnapshotReader {
     package func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
         -> ReadOutcome<Model>
     {
-        guard let handle = try handle(.node, identifier) else { return miss(of: type) }
+        guard let handle = try handle(.node, identifier) else { return .miss(missing(type)) }
         let outcome = try read(identifier, at: handle) { treeReader in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
         guard outcome.reason == .notFound else { return outcome }
         try verifyIndex(.node, identifier)
-        return miss(of: type)
+        return .miss(missing(type))
     }
 
     /// Reads what `key` names: its own entry, or else the node of that identifier.
@@ -72,8 +72,7 @@ package final class SnapshotReader {
     package func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
         -> ReadOutcome<[Model]>
     {
-        guard let handle = try handle(.collection, key) else { return miss(of: type) }
-        let outcome = try read(key, at: handle) { treeReader in
+        try collection(key, missing: missing(type)) { treeReader, handle in
             var elements: [Model] = []
             let segments = try treeReader.children(entry: handle, identifier: key)
             for segment in segments {
@@ -85,9 +84,166 @@ package final class SnapshotReader {
             }
             return elements
         }
+    }
+
+    /// Reads those elements of the collection under `key` whose indexes are in a range. Elements
+    /// whose own node was deleted do not count.
+    package func collection<Model: IdentifiedModel>(
+        _ type: Model.Type, forKey key: String, in range: Range<Int>
+    ) throws -> ReadOutcome<[Model]> {
+        try collection(key, missing: missing(type)) { treeReader, handle in
+            var elements: [Model] = []
+            _ = try forEachElement(in: range, ofCollection: key, at: handle, treeReader) {
+                elements.append(try ModelStorage.decode(type, from: &$0))
+            }
+            return elements
+        }
+    }
+
+    /// Returns the number of elements of the collection under `key`. Elements whose own node was
+    /// deleted do not count.
+    package func collectionCount(forKey key: String) throws -> ReadOutcome<Int> {
+        try collection(key, missing: .notFound) { treeReader, handle in
+            try forEachElement(in: .max ..< .max, ofCollection: key, at: handle, treeReader) { _ in
+            }
+        }
+    }
+
+    private func collection<Value>(
+        _ key: String, missing: @autoclosure () -> MissReason,
+        _ body: (TreeReader, Handle) throws -> Value
+    ) throws -> ReadOutcome<Value> {
+        guard let handle = try handle(.collection, key) else { return .miss(missing()) }
+        let outcome = try read(key, at: handle) { try body($0, handle) }
         guard outcome.reason == .notFound else { return outcome }
         try verifyIndex(.collection, key)
-        return miss(of: type)
+        return .miss(missing())
+    }
+
+    /// Calls `body` with the elements of a collection whose indexes are in a range. Returns the
+    /// number of elements in front of the end of the range.
+    ///
+    /// Segments in front of the range are not read, unless the cache has deleted nodes to which
+    /// records still refer: then the elements there that were deleted do not count.
+    private func forEachElement(
+        in range: Range<Int>, ofCollection key: String, at handle: Handle,
+        _ treeReader: TreeReader, _ body: (inout ValueDecoder) throws -> Void
+    ) throws -> Int {
+        let mayBeDeleted = try hasTombstones
+        var index = 0
+        for segment in try treeReader.segments(entry: handle, identifier: key)
+        where index < range.upperBound {
+            guard mayBeDeleted || index + segment.count > range.lowerBound else {
+                index += segment.count
+                continue
+            }
+            let first = index
+            try treeReader.values(entry: segment.handle, identifier: "", in: .segment) { decoder in
+                try decoder.decodeElements(numberedFrom: first) { element in
+                    if mayBeDeleted, let target = try element.nextReference(),
+                        try isTombstone(target)
+                    {
+                        return try element.skipValue()
+                    }
+                    defer { index += 1 }
+                    guard range.contains(index) else { return try element.skipValue() }
+                    try body(&element)
+                }
+            }
+        }
+        return index
+    }
+
+    private var hasTombstones: Bool {
+        get throws {
+            if let commit {
+                return commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0
+            }
+            return try snapshot.counters(generation.keyspaces).tombstones > 0
+        }
+    }
+
+    private func isTombstone(_ handle: Handle) throws -> Bool {
+        let state =
+            if let commit {
+                try commit.states.entry(handle, in: snapshot)
+            } else {
+                try snapshot.state(generation.keyspaces, of: handle) ?? .default
+            }
+        return state.flags.contains(.tombstone)
+    }
+
+    // MARK: - JSON
+
+    /// Writes the tree of the node `identifier` as JSON.
+    package func json(
+        of identifier: String, _ options: JSONTreeOptions
+    ) throws -> ReadOutcome<[UInt8]> {
+        guard let handle = try handle(.node, identifier) else { return .miss(.notFound) }
+        let outcome = try read(identifier, at: handle) { treeReader in
+            let writer = JSONTreeWriter(treeReader, options, limit: limits.maximumBytes)
+            try treeReader.entry(handle, identifier: identifier) { try writer.write(root: &$0) }
+            return writer.output
+        }
+        if outcome.reason == .notFound { try verifyIndex(.node, identifier) }
+        return outcome
+    }
+
+    /// Writes those elements of the collection under `key` whose indexes are in a range, as JSON.
+    package func json(
+        ofCollection key: String, in range: Range<Int>, _ options: JSONTreeOptions
+    ) throws -> ReadOutcome<[UInt8]> {
+        try collection(key, missing: .notFound) { treeReader, handle in
+            let writer = JSONTreeWriter(treeReader, options, limit: limits.maximumBytes)
+            try writer.writeArray { writeElement in
+                _ = try forEachElement(
+                    in: range, ofCollection: key, at: handle, treeReader, writeElement)
+            }
+            return writer.output
+        }
+    }
+
+    // MARK: - Names
+
+    /// Returns the identifiers of nodes that begin with a prefix, in the order of the index.
+    ///
+    /// - Parameters:
+    ///   - previous: The identifier after which to begin; nil for the first.
+    ///   - limit: The most identifiers.
+    package func identifiers(
+        startingWith prefix: String, after previous: String?, limit: Int
+    ) throws -> [String] {
+        let keyspaces = generation.keyspaces
+        let stored = try StoredRecords(snapshot, generation, keepsBlocks: true)
+        let last = previous.map { keyspaces.indexKey(.node, $0) }
+        // The keys of an encrypted cache are hashes, so that all of them have to be looked at.
+        let ranges =
+            keyspaces.hidesNames ? [[]] : IndexKey.ranges(.node, startingWith: prefix)
+        var found: [String] = []
+        for range in ranges {
+            guard found.count < limit else { break }
+            var start = range
+            if let last, range.lexicographicallyPrecedes(last) {
+                // Long identifiers stand behind all others.
+                guard last.starts(with: range) else { continue }
+                start = last
+            }
+            try snapshot.forEachIndexEntry(keyspaces, from: start) { entry in
+                guard entry.bytes.starts(with: range) || entry.matches(range) else {
+                    // The first group begins before the range.
+                    return entry.bytes.lexicographicallyPrecedes(range)
+                }
+                // The index may hold only the beginning of a name, so the record tells it.
+                guard let record = try? stored.record(entry.handle), record.nameSpace == .node,
+                    record.identifier.utf8.starts(with: prefix.utf8)
+                else { return true }
+                let key = keyspaces.indexKey(.node, record.identifier)
+                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { return true }
+                found.append(record.identifier)
+                return found.count < limit
+            }
+        }
+        return found
     }
 
     /// Returns the positions of the elements that satisfy a condition. Positions count all stored
@@ -95,7 +251,7 @@ package final class SnapshotReader {
     func positions<Model: IdentifiedModel>(
         _ type: Model.Type, inCollection key: String, where condition: (Model) -> Bool
     ) throws -> ReadOutcome<Set<Int>> {
-        guard let handle = try handle(.collection, key) else { return miss(of: type) }
+        guard let handle = try handle(.collection, key) else { return .miss(missing(type)) }
         return try read(key, at: handle) { treeReader in
             var positions: Set<Int> = []
             var next = 0
@@ -112,10 +268,10 @@ package final class SnapshotReader {
         }
     }
 
-    /// Returns the miss of an entry that does not exist. A type that can't be read can't be stored
-    /// either, and that reason helps more than "not found".
-    private func miss<Model, Value>(of type: Model.Type) -> ReadOutcome<Value> {
-        .miss(ModelStorage.isReadable(type) ? .notFound : .notStorable(type: "\(type)"))
+    /// Returns why an entry that does not exist is a miss. A type that can't be read can't be
+    /// stored either, and that reason helps more than "not found".
+    private func missing<Model>(_ type: Model.Type) -> MissReason {
+        ModelStorage.isReadable(type) ? .notFound : .notStorable(type: "\(type)")
     }
 
     private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {

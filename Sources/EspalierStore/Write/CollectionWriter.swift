@@ -44,6 +44,9 @@ struct CollectionWriter {
                     throw CacheError.outOfRange(count)
                 }
                 try editor.replace(range, with: elements(edit.elements), in: &transaction)
+            case .appendNew(let drafts):
+                try editor.removeDeletedElements(in: &transaction)
+                try editor.appendNew(elements(drafts), in: &transaction)
             case .move(let source, let destination):
                 try editor.removeDeletedElements(in: &transaction)
                 let indices = 0..<editor.list.count
@@ -178,6 +181,21 @@ struct SegmentEditor {
         var segment = try read(position.segment, in: transaction)
         segment.insert(contentsOf: elements, at: position.offset)
         try rewrite(position.segment, with: segment, in: &transaction)
+    }
+
+    /// Appends those elements that refer to nodes to which no element refers yet, and those that
+    /// are no nodes. Reads all segments.
+    mutating func appendNew(
+        _ elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        var known: Set<Handle> = []
+        for number in list.segments.indices {
+            known.formUnion(try read(number, in: transaction).compactMap(\.target))
+        }
+        let new = elements.filter { element in
+            element.target.map { known.insert($0).inserted } ?? true
+        }
+        try insert(new, at: list.count, in: &transaction)
     }
 
     private mutating func update(

@@ -264,22 +264,20 @@ final class CommitTransaction {
         switch operation {
         case .nodes(let tree, let entries, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
-            for entry in entries {
-                try states.touch(handles[entry], in: transaction)
-                try delete(.key, tree.entries[entry].identifier, in: &transaction)
-            }
+            for entry in entries { try finishNode(at: entry, of: tree, handles, in: &transaction) }
             counters.writes += 1
         case .key(let key, let value, let tree, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
-            try writeKey(
-                key, value.bytes, children: value.children.map { handles[$0] },
-                at: try slot(.key, key, in: &transaction), in: &transaction)
+            try writeKey(key, value, handles, in: &transaction)
             counters.writes += 1
         case .collection(let key, let operation, let tree, let policy, let neighbours, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: neighbours, handles: handles,
                 in: &transaction)
+            counters.writes += 1
+        case .batch(let sections):
+            for section in sections { try apply(section, in: &transaction) }
             counters.writes += 1
         case .transaction(let body): try run(body, in: &transaction)
         case .delete(let entries):
@@ -327,6 +325,26 @@ final class CommitTransaction {
         }
         suspects.removeAll()
         for handle in search.found.sorted() { try states.flagCycle(at: handle, in: transaction) }
+    }
+
+    /// Counts a node that was written by itself as accessed. A key of the same name is deleted.
+    func finishNode(
+        at entry: Int, of tree: FlattenedTree, _ handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws {
+        try states.touch(handles[entry], in: transaction)
+        try delete(.key, tree.entries[entry].identifier, in: &transaction)
+    }
+
+    /// Writes the entry of a key. `handles` are those of the tree's nodes, to which the value
+    /// refers by index.
+    func writeKey(
+        _ key: String, _ value: ValueDraft, _ handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws {
+        try writeKey(
+            key, value.bytes, children: value.children.map { handles[$0] },
+            at: try slot(.key, key, in: &transaction), in: &transaction)
     }
 
     /// Writes the entry of a key: one value, a reference or an inline model.

@@ -13,6 +13,8 @@ enum WriteOperation: Sendable {
     case collection(
         String, CollectionOperation, FlattenedTree, policy: WritePolicy,
         expecting: CollectionNeighbours? = nil, source: Int = 0)
+    /// Writes that take effect together.
+    case batch([BatchSection])
     /// Runs code that reads and writes in the commit.
     case transaction(TransactionBody)
     case delete([Entry])
@@ -56,6 +58,7 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
             .collection(_, _, let tree, _, _, _):
             tree.byteCount
+        case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
             .repairAll, .transaction,
@@ -81,6 +84,7 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, .replace, _), .key(_, _, let tree, .replace, _),
             .collection(_, _, let tree, .replace, _, _):
             tree.contradictions
+        case .batch(let sections): sections.reduce(0) { $0 + $1.contradictions }
         default: 0
         }
     }
@@ -91,6 +95,7 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
             .collection(_, _, let tree, _, _, _):
             tree.nodes.count
+        case .batch(let sections): sections.reduce(0) { $0 + $1.tree.nodes.count }
         case .restore(let records, _): records.count
         default: 0
         }
@@ -103,6 +108,7 @@ enum WriteOperation: Sendable {
         case .delete, .reset, .barrier, .evict, .unpin, .repair, .checkPins: true
         case .collection(_, .edit(let edit), _, _, _, _):
             edit.range != nil && edit.elements.isEmpty
+        case .batch(let sections): sections.allSatisfy(\.isDelete)
         default: false
         }
     }
@@ -142,6 +148,9 @@ enum CollectionOperation: Sendable {
     /// Replaces a range. An edit without a range appends, and makes the collection if there is
     /// none.
     case edit(CollectionEdit<ValueDraft>)
+    /// Appends those elements that are not in the collection yet, and makes the collection if there
+    /// is none.
+    case appendNew([ValueDraft])
     /// Moves one element to the index that it has afterwards.
     case move(from: Int, to: Int)
     /// Removes the elements whose positions the closure returns. Positions count all stored
@@ -151,7 +160,7 @@ enum CollectionOperation: Sendable {
     /// Whether the operation makes a collection that is not there.
     var makesCollection: Bool {
         switch self {
-        case .replaceAll: true
+        case .replaceAll, .appendNew: true
         case .edit(let edit): edit.range == nil
         case .move, .removeAll: false
         }

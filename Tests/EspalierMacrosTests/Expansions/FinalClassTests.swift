@@ -19,6 +19,14 @@ struct FinalClassTests {
                 "Node:" + EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
+            nonisolated static var identifierPrefix: Swift.String {
+                "Node:"
+            }
+
+            nonisolated static func modelIdentifier(id: Int) -> Swift.String {
+                "Node:" + EspalierModels.ModelMembers.identifier(of: id)
+            }
+
             nonisolated var projectionIdentifier: Swift.String {
                 "Node"
             }
@@ -125,7 +133,7 @@ struct FinalClassTests {
         }
 
         nonisolated extension Node: EspalierModels.NormalizedModel, EspalierModels.Model, \
-        EspalierModels.ProjectedModel, Swift.Hashable {
+        EspalierModels.ProjectedModel, EspalierRecords.NodeModel, Swift.Hashable {
 
         }
         """

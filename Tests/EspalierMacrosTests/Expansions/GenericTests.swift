@@ -20,6 +20,15 @@ struct GenericTests {
         EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
+            nonisolated static var identifierPrefix: Swift.String {
+                EspalierModels.ModelMembers.typeName(of: Self.self) + ":"
+            }
+
+            nonisolated static func modelIdentifier(id: String) -> Swift.String {
+                EspalierModels.ModelMembers.typeName(of: Self.self) + ":" + \
+        EspalierModels.ModelMembers.identifier(of: id)
+            }
+
             nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
         EspalierModels.Model)?) -> Page? {
                 guard let mapped0 = EspalierModels.ModelMembers.mapDynamically(self.items, \
@@ -114,7 +123,7 @@ struct GenericTests {
         }
 
         nonisolated extension Page: EspalierModels.NormalizedModel, EspalierModels.Model, \
-        EspalierModels.ProjectedModel, Swift.Hashable {
+        EspalierModels.ProjectedModel, EspalierRecords.NodeModel, Swift.Hashable {
             nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "items"])
                 let value0 = try Builder.read_id(from: &decoder)

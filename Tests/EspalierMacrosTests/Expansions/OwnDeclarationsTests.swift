@@ -139,7 +139,8 @@ struct OwnDeclarationsTests {
             of: "@Normalized struct Message { let id: Int }",
             has: """
                 nonisolated extension Message: EspalierModels.NormalizedModel, \
-                EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
+                EspalierModels.Model, EspalierModels.ProjectedModel, EspalierRecords.NodeModel, \
+                Swift.Hashable {
                 """)
         expectExpansion(
             of: "@Normalized enum Entry { case a }",

@@ -21,6 +21,14 @@ struct StructTests {
                 "Message:" + EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
+            public nonisolated static var identifierPrefix: Swift.String {
+                "Message:"
+            }
+
+            public nonisolated static func modelIdentifier(id: String) -> Swift.String {
+                "Message:" + EspalierModels.ModelMembers.identifier(of: id)
+            }
+
             public nonisolated var projectionIdentifier: Swift.String {
                 "Message"
             }
@@ -135,7 +143,7 @@ struct StructTests {
         }
 
         nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, \
-        EspalierModels.ProjectedModel, Swift.Hashable {
+        EspalierModels.ProjectedModel, EspalierRecords.NodeModel, Swift.Hashable {
             public nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "sender", "likes"])
                 let value0 = try Builder.read_id(from: &decoder)

@@ -14,7 +14,7 @@ enum MacroExpander {
     static let macros: [String: MacroSpec] = [
         "Normalized": MacroSpec(
             type: NormalizedMacro.self,
-            conformances: ["NormalizedModel", "Model", "ProjectedModel", "Hashable"]),
+            conformances: ["NormalizedModel", "Model", "ProjectedModel", "NodeModel", "Hashable"]),
         "Stored": MacroSpec(type: StoredMacro.self),
         "NotStored": MacroSpec(type: NotStoredMacro.self),
         "Merged": MacroSpec(type: MergedMacro.self),

@@ -1,0 +1,299 @@
+import EspalierLMDB
+import EspalierModels
+public import EspalierRecords
+
+/// Writes that take effect together: all of them, or none.
+///
+/// ```swift
+/// let ticket = cache.write { batch in
+///     batch.set(user)
+///     batch.set(issues)
+///     batch.setCollection(issues, forKey: "open issues")
+///     batch.delete("Issue:7")
+/// }
+/// try await ticket.committed
+/// ```
+///
+/// The models may be of any types. The steps take effect in the order of the calls, and no read and
+/// no other write comes between them. Where several models of a batch contain the same node with
+/// different content, the first determines its record, as in `set` of an array, and
+/// ``WriteTicket/contradictions`` counts the others. A step that deletes, or one of another policy,
+/// begins anew: what follows it overwrites what comes before.
+public struct WriteBatch: Sendable {
+    /// A step whose models are not flattened yet.
+    private struct Draft: Sendable {
+        let policy: WritePolicy
+        /// Whether the step deletes, so that the models before it and those after it are not one
+        /// tree.
+        var isDelete = false
+        /// Whether a full queue may drop the step.
+        var isDroppable = false
+        let flatten: @Sendable (Flattener) throws -> BatchSection.Step
+    }
+
+    private var drafts: [Draft] = []
+    /// Why the batch can't be written; nil if it can.
+    private(set) var failure: CacheError?
+
+    init() {}
+
+    /// Whether a full queue may drop the batch: it has nothing but models to set.
+    var isDroppable: Bool { drafts.allSatisfy(\.isDroppable) }
+
+    // MARK: - Models
+
+    /// Stores a tree, as `NormalizedCache.set` does.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the tree. It must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy? = nil) {
+        guard model.modelIdentifier?.isEmpty == false else {
+            return fail(.noIdentifier(of: Model.self))
+        }
+        add(policy ?? Model.writePolicy, isDroppable: true) { .node(try $0.entry(of: model)) }
+    }
+
+    /// Stores several trees.
+    ///
+    /// - Parameters:
+    ///   - models: The roots of the trees. Each must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func set<Model: IdentifiedModel>(
+        _ models: [Model], policy: WritePolicy? = nil
+    ) {
+        for model in models { set(model, policy: policy) }
+    }
+
+    /// Stores a tree under a key, as ``NormalizedCache/setModel(_:forKey:policy:)`` does.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the tree.
+    ///   - key: The key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func setModel<Model: IdentifiedModel>(
+        _ model: Model, forKey key: String, policy: WritePolicy? = nil
+    ) {
+        guard !key.isEmpty else { return fail(.noIdentifier) }
+        if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
+            return set(model, policy: policy)
+        }
+        add(policy ?? Model.writePolicy, isDroppable: true) { flattener in
+            .key(key, try flattener.value { try ModelStorage.encode(model, into: $0) })
+        }
+    }
+
+    /// Deletes the node `identifier`, as ``NormalizedCache/delete(_:)`` does.
+    ///
+    /// - Parameter identifier: The node's identifier.
+    public mutating func delete(_ identifier: String) { delete(.node, identifier) }
+
+    /// Deletes the entry of `key`, as ``NormalizedCache/deleteModel(forKey:)`` does.
+    ///
+    /// - Parameter key: The key.
+    public mutating func deleteModel(forKey key: String) { delete(.key, key) }
+
+    // MARK: - Collections
+
+    /// Sets the collection under `key`, as
+    /// ``NormalizedCache/setCollection(_:forKey:policy:)`` does.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func setCollection<Model: IdentifiedModel>(
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
+    ) {
+        let encodings = models.map(ModelStorage.encoding)
+        collection(key, policy ?? Model.writePolicy, isDroppable: true) { flattener in
+            .replaceAll(try encodings.map { try flattener.value($0) })
+        }
+    }
+
+    /// Appends elements to a collection, as ``NormalizedCache/append(_:toCollection:policy:)``
+    /// does.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func append<Model: IdentifiedModel>(
+        _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
+    ) {
+        let encodings = models.map(ModelStorage.encoding)
+        collection(key, policy ?? Model.writePolicy) { flattener in
+            .edit(.append(try encodings.map { try flattener.value($0) }))
+        }
+    }
+
+    /// Appends those elements that are not in a collection yet, as
+    /// ``NormalizedCache/appendNew(_:toCollection:policy:)`` does.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func appendNew<Model: IdentifiedModel>(
+        _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
+    ) {
+        let encodings = models.map(ModelStorage.encoding)
+        collection(key, policy ?? Model.writePolicy) { flattener in
+            .appendNew(try encodings.map { try flattener.value($0) })
+        }
+    }
+
+    /// Inserts elements into a collection, as
+    /// ``NormalizedCache/insert(_:at:inCollection:policy:)`` does.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - index: An index of the collection, or its number of elements, which appends.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    public mutating func insert<Model: IdentifiedModel>(
+        _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy? = nil
+    ) {
+        let encodings = models.map(ModelStorage.encoding)
+        collection(key, policy ?? Model.writePolicy) { flattener in
+            .edit(.insert(try encodings.map { try flattener.value($0) }, at: index))
+        }
+    }
+
+    /// Removes elements from a collection, as ``NormalizedCache/remove(_:fromCollection:)`` does.
+    ///
+    /// - Parameters:
+    ///   - range: The indexes of the elements.
+    ///   - key: The collection's key; not empty.
+    public mutating func remove(_ range: Range<Int>, fromCollection key: String) {
+        collection(key, .replace) { _ in .edit(.remove(range)) }
+    }
+
+    /// Deletes a collection, as ``NormalizedCache/deleteCollection(forKey:)`` does.
+    ///
+    /// - Parameter key: The collection's key; not empty.
+    public mutating func deleteCollection(forKey key: String) { delete(.collection, key) }
+
+    // MARK: - Implementation
+
+    private mutating func add(
+        _ policy: WritePolicy, isDroppable: Bool,
+        _ flatten: @escaping @Sendable (Flattener) throws -> BatchSection.Step
+    ) {
+        drafts.append(Draft(policy: policy, isDroppable: isDroppable, flatten: flatten))
+    }
+
+    private mutating func collection(
+        _ key: String, _ policy: WritePolicy, isDroppable: Bool = false,
+        _ flatten: @escaping @Sendable (Flattener) throws -> CollectionOperation
+    ) {
+        guard !key.isEmpty else { return fail(.noIdentifier) }
+        add(policy, isDroppable: isDroppable) { .collection(key, try flatten($0)) }
+    }
+
+    private mutating func delete(_ nameSpace: NameSpace, _ identifier: String) {
+        guard !identifier.isEmpty else { return fail(.noIdentifier) }
+        let entry = WriteOperation.Entry(nameSpace: nameSpace, identifier: identifier)
+        drafts.append(Draft(policy: .replace, isDelete: true) { _ in .delete(entry) })
+    }
+
+    private mutating func fail(_ error: CacheError) { failure = failure ?? error }
+
+    /// Flattens all models.
+    func operation(_ flattener: Flattener) throws -> WriteOperation {
+        var sections: [BatchSection] = []
+        var rest = drafts[...]
+        while let first = rest.first {
+            let part = rest.prefix { $0.policy == first.policy && $0.isDelete == first.isDelete }
+            rest = rest.dropFirst(part.count)
+            flattener.policy = first.policy
+            let steps = try part.map { try $0.flatten(flattener) }
+            sections.append(
+                BatchSection(tree: flattener.finish(), policy: first.policy, steps: steps))
+        }
+        return .batch(sections)
+    }
+}
+
+/// Steps of a batch whose models are one tree.
+struct BatchSection: Sendable {
+    enum Step: Sendable {
+        /// Counts the node at an index of the tree as accessed.
+        case node(Int)
+        case key(String, ValueDraft)
+        case collection(String, CollectionOperation)
+        case delete(WriteOperation.Entry)
+    }
+
+    let tree: FlattenedTree
+    let policy: WritePolicy
+    let steps: [Step]
+
+    /// Whether all steps delete.
+    var isDelete: Bool {
+        steps.allSatisfy { if case .delete = $0 { true } else { false } }
+    }
+
+    /// The later occurrences of nodes that differ from the first, in a section that replaces.
+    var contradictions: Int { policy == .replace ? tree.contradictions : 0 }
+}
+
+extension CommitTransaction {
+    /// Writes the nodes of a section, then takes its steps in their order.
+    func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
+        let handles = try TreeWriter(self).write(
+            section.tree, policy: section.policy, in: &transaction)
+        for step in section.steps {
+            switch step {
+            case .node(let entry):
+                try finishNode(at: entry, of: section.tree, handles, in: &transaction)
+            case .key(let key, let value):
+                try writeKey(key, value, handles, in: &transaction)
+            case .collection(let key, let operation):
+                try CollectionWriter(self).apply(
+                    operation, toCollection: key, expecting: nil, handles: handles,
+                    in: &transaction)
+            case .delete(let entry):
+                if try delete(entry.nameSpace, entry.identifier, in: &transaction) {
+                    counters.deletes += 1
+                }
+            }
+        }
+    }
+}
+
+extension NormalizedCache {
+    /// Makes several writes that take effect together: all of them, or none.
+    ///
+    /// ```swift
+    /// let ticket = cache.write { batch in
+    ///     batch.set(user)
+    ///     batch.setCollection(issues, forKey: "open issues")
+    ///     batch.delete("Issue:7")
+    /// }
+    /// ```
+    ///
+    /// Returns at once, as every write does. To read what the cache has before you decide what to
+    /// write, use `transaction`.
+    ///
+    /// - Parameter body: Adds the writes to a ``WriteBatch``. Called once, before the function
+    ///   returns.
+    /// - Returns: A ticket. It succeeds if all steps are stored, and fails for the same reasons as
+    ///   that of each step by itself; nothing of the batch is stored then. An empty batch succeeds.
+    /// - Throws: The error that `body` throws. Nothing is written then.
+    /// - Complexity: O(1) for each step; flattening and one commit on other threads.
+    @discardableResult
+    public func write(_ body: (inout WriteBatch) throws -> Void) rethrows -> WriteTicket {
+        var batch = WriteBatch()
+        try body(&batch)
+        if let failure = batch.failure { return reject(failure) }
+        return submit(isDroppable: batch.isDroppable) { [batch] in try batch.operation($0) }
+    }
+}
