@@ -9,7 +9,7 @@ import Foundation
 /// measured against.
 ///
 ///     let baseline = HandWrittenBaseline(environment)
-///     let feed = try baseline.feed(environment.handle(of: "Feed:1-0"))
+///     let feed = try baseline.feed(records.handle(of: "Feed:1-0"))
 public struct HandWrittenBaseline {
     private let environment: RawEnvironment
 

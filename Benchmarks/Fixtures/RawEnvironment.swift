@@ -1,4 +1,7 @@
 import CLMDB
+import EspalierInspection
+import EspalierRecords
+public import EspalierStore
 import Foundation
 
 /// LMDB's own calls over one file, with no safety and no abstraction.
@@ -23,24 +26,20 @@ public final class RawEnvironment {
     private let index: MDB_dbi
     private let reader: OpaquePointer
 
-    /// Creates an empty environment, as durable as `noSync`; or opens the file of a closed cache
-    /// if `isReadingCache`.
-    public init(directory: String, isReadingCache: Bool = false) throws {
-        if !isReadingCache {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true)
-        }
+    /// Creates an empty environment, as durable as `noSync`.
+    public init(directory: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
         var created: OpaquePointer?
         try Self.check(mdb_env_create(&created))
         environment = created!  // the call above made it
         try Self.check(mdb_env_set_mapsize(environment, 1 << 30))
         try Self.check(mdb_env_set_maxdbs(environment, 16))
-        let flags = isReadingCache ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC
-        try Self.check(mdb_env_open(environment, directory, UInt32(flags | MDB_NOTLS), 0o600))
-        let start = try Self.begin(environment, isReadingCache ? UInt32(MDB_RDONLY) : 0)
-        let creates = isReadingCache ? 0 : UInt32(MDB_CREATE)
-        nodes = try Self.keyspace("nodes", start, creates)
-        index = try Self.keyspace("index", start, creates)
+        try Self.check(
+            mdb_env_open(environment, directory, UInt32(MDB_NOSYNC | MDB_NOTLS), 0o600))
+        let start = try Self.begin(environment, 0)
+        nodes = try Self.keyspace("nodes", start, UInt32(MDB_CREATE))
+        index = try Self.keyspace("index", start, UInt32(MDB_CREATE))
         try Self.check(mdb_txn_commit(start))
         reader = try Self.begin(environment, UInt32(MDB_RDONLY))
         mdb_txn_reset(reader)
@@ -102,45 +101,9 @@ public final class RawEnvironment {
             }
         }
     }
-
-    /// Returns everything in the file.
-    public func contents() throws -> RawRecords {
-        try read { transaction in
-            RawRecords(
-                nodes: try entries(of: nodes, transaction),
-                index: try entries(of: index, transaction))
-        }
-    }
-
-    private func entries(of keyspace: MDB_dbi, _ transaction: OpaquePointer) throws
-        -> [RawRecords.Entry]
-    {
-        var cursor: OpaquePointer?
-        try Self.check(mdb_cursor_open(transaction, keyspace, &cursor))
-        defer { mdb_cursor_close(cursor) }
-        var entries: [RawRecords.Entry] = []
-        var key = MDB_val()
-        var value = MDB_val()
-        while mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
-            entries.append(
-                RawRecords.Entry(
-                    key: [UInt8](UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)),
-                    value: [UInt8](
-                        UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))))
-        }
-        return entries
-    }
-
-    /// Returns the handle that the index of a cache's file has for a node.
-    public func handle(of identifier: String) throws -> UInt64 {
-        let name = Array(identifier.utf8)
-        let entry = try contents().index.first { $0.key.dropFirst().elementsEqual(name) }
-        guard let entry else { throw Failure.lacksRecord(identifier) }
-        return entry.value.reduce(0) { $0 << 8 | UInt64($1) }
-    }
 }
 
-/// Entries of the two keyspaces to which a cache writes a tree.
+/// The records of a tree and their names, as entries of two keyspaces.
 public struct RawRecords: Sendable {
     public struct Entry: Sendable {
         public let key: [UInt8]
@@ -158,5 +121,34 @@ public struct RawRecords: Sendable {
     public init(nodes: [Entry] = [], index: [Entry] = []) {
         self.nodes = nodes
         self.index = index
+    }
+}
+
+extension RawRecords {
+    /// Copies the records of a cache, one by one and decompressed, and makes an index of them: the
+    /// name of each node with its handle.
+    public init(copying cache: NormalizedCache) throws {
+        var records = RawRecords()
+        try cache.inspect { inspection in
+            try inspection.forEachRecord { handle, stored in
+                guard case .record(let record) = stored else { return true }
+                let key = (0..<8).map {
+                    UInt8(truncatingIfNeeded: handle.rawValue >> UInt64(56 - 8 * $0))
+                }
+                records.nodes.append(Entry(key: key, value: try inspection.bytes(of: handle) ?? []))
+                records.index.append(Entry(key: Array(record.identifier.utf8), value: key))
+                return true
+            }
+        }
+        self = records
+    }
+
+    /// Returns the handle of a node.
+    public func handle(of identifier: String) throws -> UInt64 {
+        let name = Array(identifier.utf8)
+        guard let entry = index.first(where: { $0.key == name }) else {
+            throw RawEnvironment.Failure.lacksRecord(identifier)
+        }
+        return entry.value.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

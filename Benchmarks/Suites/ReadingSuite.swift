@@ -1,7 +1,6 @@
 #if CommandLine
 import EspalierCharts
 import EspalierFixtures
-import EspalierInspection
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -94,22 +93,11 @@ struct ReadingSuite {
     ///
     /// - Returns: The baseline over the copy, and the handle of the feed that suites read.
     private func baseline(of cache: NormalizedCache) throws -> (HandWrittenBaseline, UInt64) {
-        var records = RawRecords()
-        let root = try cache.inspect { inspection in
-            try inspection.forEachRecord { handle, _ in
-                let key = (0..<8).map {
-                    UInt8(truncatingIfNeeded: handle.rawValue >> UInt64(56 - 8 * $0))
-                }
-                let value = try inspection.bytes(of: handle) ?? []
-                records.nodes.append(RawRecords.Entry(key: key, value: value))
-                return true
-            }
-            return try inspection.handle(of: FeedCache.identifier, in: .node)
-        }
-        guard let root else { throw RawEnvironment.Failure.lacksRecord(FeedCache.identifier) }
+        let records = try RawRecords(copying: cache)
+        let root = try records.handle(of: FeedCache.identifier)
         let environment = try RawEnvironment(directory: folder + "/baseline")
         try environment.write(records)
-        return (HandWrittenBaseline(environment), root.rawValue)
+        return (HandWrittenBaseline(environment), root)
     }
 
     /// Throws unless everything that is timed reads what was written.

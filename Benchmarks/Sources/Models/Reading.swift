@@ -31,10 +31,10 @@ struct Reading: ParsableCommand {
         let written = try scratch.cache("cache")
         try written.set(timeline).wait()
         let nodes = try written.statistics().nodes
+        let records = try RawRecords(copying: written)
         written.close()
-        let copy = try scratch.copy(of: "cache")
-        let baseline = HandWrittenBaseline(copy)
-        let root = try copy.handle(of: identifier)
+        let baseline = HandWrittenBaseline(try scratch.environment(with: records))
+        let root = try records.handle(of: identifier)
         let cache = try scratch.cache("cache")
         defer { cache.close() }
         let blob = try JSONEncoder().encode(timeline)

@@ -60,24 +60,17 @@ struct Writing: ParsableCommand {
     /// What is measured of feeds that the cache has.
     private static let again = ["the same again", "one node in a hundred changed"]
 
-    /// What the engine writes for each feed, taken from its file.
+    /// The records of each feed, as the engine has them in its file.
     private func recordsOf(_ feeds: [Feed], _ scratch: Scratch) throws -> [RawRecords] {
         let cache = try scratch.cache("sample")
         for feed in feeds { try cache.set(feed).wait() }
         let perFeed = try cache.statistics().nodes / feeds.count
+        let all = try RawRecords(copying: cache)
         cache.close()
-        let contents = try scratch.copy(of: "sample").contents()
-        let byHandle = Dictionary(
-            contents.index.map { ($0.value, $0) }, uniquingKeysWith: { first, _ in first })
-        return try stride(from: 0, to: contents.nodes.count, by: perFeed).map { start in
-            let nodes = Array(contents.nodes[start..<start + perFeed])
-            let index = try nodes.map { node in
-                guard let entry = byHandle[node.key] else {
-                    throw RawEnvironment.Failure.lacksRecord("\(node.key)")
-                }
-                return entry
-            }
-            return RawRecords(nodes: nodes, index: index)
+        return stride(from: 0, to: all.nodes.count, by: perFeed).map { start in
+            RawRecords(
+                nodes: Array(all.nodes[start..<start + perFeed]),
+                index: Array(all.index[start..<start + perFeed]))
         }
     }
 }

@@ -21,16 +21,11 @@ final class Scratch {
         Configuration(budget: .gibibytes(1), durability: .noSync, compression: .none)
     }
 
-    /// Copies the file of a closed cache, and opens the copy by LMDB alone.
-    func copy(of name: String) throws -> RawEnvironment {
-        let cache = path + "/" + name
-        let generation = try String(contentsOfFile: cache + "/current", encoding: .utf8)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-        let target = path + "/" + name + "-copy"
-        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
-        try FileManager.default.copyItem(
-            atPath: cache + "/" + generation + "/data.mdb", toPath: target + "/data.mdb")
-        return try RawEnvironment(directory: target, isReadingCache: true)
+    /// Copies records to an environment of their own.
+    func environment(with records: RawRecords) throws -> RawEnvironment {
+        let environment = try RawEnvironment(directory: path + "/records")
+        try environment.write(records)
+        return environment
     }
 }
 
