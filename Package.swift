@@ -45,6 +45,8 @@ let package = Package(
     products: [
         .library(name: "Espalier", targets: ["Espalier"]),
         .library(name: "Macros", targets: ["EspalierNormalized"]),
+        // For the tests of apps: needs Swift Testing.
+        .library(name: "EspalierTesting", targets: ["EspalierTesting"]),
         // The layers above the cache alone, without LMDB and zstd.
         .library(name: "Consistency", targets: ["EspalierConsistency", "EspalierModels"]),
         .library(
@@ -163,8 +165,8 @@ let package = Package(
         .target(
             name: "EspalierFixtures",
             dependencies: [
-                "CLMDB", "EspalierModels", "EspalierRecords",
-                toolProduct("Histogram", package: "hdrhistogram-swift"),
+                "CLMDB", "EspalierStore", "EspalierInspection", "EspalierModels",
+                "EspalierRecords", toolProduct("Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Benchmarks/Fixtures", swiftSettings: unsafeSettings),
         .target(
@@ -174,6 +176,8 @@ let package = Package(
                 "EspalierCompression", "EspalierEncryption", "EspalierCharts", "EspalierFixtures",
             ],
             path: "Benchmarks/Suites", swiftSettings: settings),
+        .target(
+            name: "EspalierTesting", dependencies: ["Espalier"], swiftSettings: settings),
         .executableTarget(
             name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
@@ -260,6 +264,9 @@ let package = Package(
         .testTarget(
             name: "EspalierSwift5Tests", dependencies: ["Espalier"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "EspalierTestingTests", dependencies: ["Espalier", "EspalierTesting"],
+            swiftSettings: settings),
         .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]

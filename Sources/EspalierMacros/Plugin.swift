@@ -38,7 +38,7 @@ extension NormalizedMacro: MemberMacro {
         let model = model(node, declaration, context)
         let problems = model.problems
         // Reported here only: the expansion of the extension would report them a second time.
-        for problem in problems { context.diagnose(problem) }
+        for problem in problems + model.codingWarnings { context.diagnose(problem) }
         return problems.isEmpty ? ModelExpansion(model).members : []
     }
 }

@@ -1,4 +1,4 @@
-import EspalierRecords
+public import EspalierRecords
 public import Foundation
 
 /// The functions by which a model processes its members, whatever their types. `@Normalized`
@@ -331,4 +331,45 @@ extension ModelMembers {
     /// Returns the name of `type` with which identifiers begin: the innermost name with its generic
     /// arguments, such as `Page<Person>`.
     public static func typeName(of type: Any.Type) -> String { TypeName.of(type) }
+}
+
+// MARK: - JSON
+
+extension ModelMembers {
+    /// Returns the value of a key, for an `init(from:)` that `@Normalized(.codable)` generates.
+    ///
+    /// - Parameters:
+    ///   - values: The container.
+    ///   - key: The key.
+    /// - Throws: What the container throws.
+    @_disfavoredOverload  // an optional is a value, too
+    public static func decoded<Value: Decodable, Key: CodingKey>(
+        _ values: KeyedDecodingContainer<Key>, _ key: Key
+    ) throws -> Value {
+        try values.decode(Value.self, forKey: key)
+    }
+
+    /// Returns the value of a key; nil for null and for a missing key.
+    ///
+    /// - Parameters:
+    ///   - values: The container.
+    ///   - key: The key.
+    /// - Throws: What the container throws.
+    public static func decoded<Value: Decodable, Key: CodingKey>(
+        _ values: KeyedDecodingContainer<Key>, _ key: Key
+    ) throws -> Value? {
+        try values.decodeIfPresent(Value.self, forKey: key)
+    }
+
+    /// Returns the field of a key: absent for a missing key, null for null.
+    ///
+    /// - Parameters:
+    ///   - values: The container.
+    ///   - key: The key.
+    /// - Throws: What the container throws.
+    public static func decoded<Value: Decodable, Key: CodingKey>(
+        _ values: KeyedDecodingContainer<Key>, _ key: Key
+    ) throws -> Field<Value> {
+        try values.decode(Field<Value>.self, forKey: key)
+    }
 }

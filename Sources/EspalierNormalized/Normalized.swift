@@ -181,6 +181,45 @@ public macro Normalized(type: String, policy: WritePolicy) =
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: WritePolicy) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
+/// Makes a type a model that is `Codable`, too, with one set of attributes for records and JSON.
+///
+/// ```swift
+/// @Normalized(.codable) struct Repository {
+///     let id: Int
+///     @Stored("full_name") let name: String     // the name in JSON and in records
+///     @Stored(default: []) let topics: [String]  // [] where JSON and records lack the field
+///     @NotStored var isExpanded = false          // in neither
+/// }
+/// ```
+///
+/// The macro generates the conformance to `Codable`. Without `.codable`, `JSONDecoder` and
+/// `JSONEncoder` do not know the attributes, and the compiler warns where a type that is declared
+/// `Codable` uses them. `CodingKeys` and an `init(from:)` of the type's own take precedence.
+///
+/// A default applies where the key is missing. A null is an error, unless the property is optional
+/// or a ``Field``. In all other respects this is ``Normalized()``.
+///
+/// - Parameters:
+///   - coding: `.codable`.
+///   - type: The prefix of the identifiers, as in ``Normalized(type:)``.
+///   - identifier: A key path, as in ``Normalized(identifier:)``.
+///   - policy: The policy of writes, as in ``Normalized(policy:)``.
+@attached(member, names: arbitrary)
+@attached(
+    extension,
+    conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable, Encodable, Decodable,
+    names: named(init))
+public macro Normalized(
+    _ coding: ModelCoding, type: String? = nil,
+    identifier: KeyPath<AnyProperty, AnyProperty>? = nil, policy: WritePolicy? = nil
+) = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
+
+/// What ``Normalized(_:type:identifier:policy:)`` generates besides the model.
+public struct ModelCoding: Sendable {
+    /// The conformance to `Codable`.
+    public static let codable = ModelCoding()
+}
+
 /// A type with every property, so that ``Normalized(identifier:)`` accepts a key path such as
 /// `\.urn` before the type of the model is known.
 ///

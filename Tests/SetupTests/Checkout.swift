@@ -13,16 +13,29 @@ final class Checkout {
     )
     .map { $0 + "/swift" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
+    /// How a client names the package on which it depends.
+    enum Form: CaseIterable {
+        /// By path, in a folder of the package's name.
+        case path
+        /// By path and name, in a folder of any name.
+        case named
+        /// By the address of a repository, and by version.
+        case address
+    }
+
     /// - Parameters:
     ///   - products: The products that a client uses. Without products there is no client.
+    ///   - form: How the client names the package.
     ///   - traits: The traits of the client's dependency, as Swift; empty for the default traits.
-    init(client products: [String] = [], traits: String = "") throws {
+    init(
+        client products: [String] = [], by form: Form = .path, traits: String = ""
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "espalier-checkout-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let root = SimulatedSystem.script.deletingLastPathComponent().deletingLastPathComponent()
         let files = FileManager.default
-        let copy = folder.appending(path: "Espalier")
+        let copy = folder.appending(path: form == .named ? "vendored" : "Espalier")
         try files.createDirectory(
             at: copy.appending(path: "Benchmarks"), withIntermediateDirectories: true)
         for name in [
@@ -33,6 +46,13 @@ final class Checkout {
         }
         package = products.isEmpty ? copy : folder.appending(path: "Client")
         guard !products.isEmpty else { return }
+        if form == .address { try Self.makeRepository(copy) }
+        let dependency =
+            switch form {
+            case .path: "path: \"../Espalier\""
+            case .named: "name: \"Espalier\", path: \"../vendored\""
+            case .address: "url: \"file://\(copy.path)\", from: \"1.0.0\""
+            }
         let sources = package.appending(path: "Sources/Client")
         try files.createDirectory(at: sources, withIntermediateDirectories: true)
         let dependencies = products.map { ".product(name: \"\($0)\", package: \"Espalier\")" }
@@ -44,7 +64,7 @@ final class Checkout {
                 name: "Client",
                 platforms: [.macOS(.v15)],
                 dependencies: [
-                    .package(path: "../Espalier"\(traits.isEmpty ? "" : ", traits: \(traits)"))
+                    .package(\(dependency)\(traits.isEmpty ? "" : ", traits: \(traits)"))
                 ],
                 targets: [
                     .executableTarget(
@@ -57,6 +77,24 @@ final class Checkout {
             ? "import EspalierConsistency\nimport EspalierProviders\n\nprint(ConsistencyManager())\n"
             : "print()\n"
         try Data(program.utf8).write(to: sources.appending(path: "main.swift"))
+    }
+
+    /// Makes `folder` a repository with one commit, which is version 1.0.0.
+    private static func makeRepository(_ folder: URL) throws {
+        for arguments in [
+            ["init", "--quiet"], ["add", "--all"],
+            [
+                "-c", "user.name=Test", "-c", "user.email=test@example.org", "commit", "--quiet",
+                "--message", "Add everything",
+            ], ["tag", "1.0.0"],
+        ] {
+            let git = Process()
+            git.executableURL = URL(filePath: "/usr/bin/env")
+            git.arguments = ["git", "-C", folder.path] + arguments
+            try git.run()
+            git.waitUntilExit()
+            #expect(git.terminationStatus == 0, "git \(arguments)")
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -32,6 +32,18 @@ struct TraitTests {
     }
 
     @Test(
+        "A client names the package by path, by name or by address",
+        arguments: Checkout.Form.allCases, [("", ["swift-syntax"]), ("[]", [])])
+    func forms(form: Checkout.Form, traits: (name: String, fetched: [String])) throws {
+        let client = try Checkout(client: ["Espalier"], by: form, traits: traits.name)
+        let (status, text) = try client.run(["package", "resolve"])
+        #expect(status == 0, "\(text)")
+        let fetched = try client.fetched()
+        let own = form == .address ? ["Espalier"] : []
+        #expect(fetched == (own + traits.fetched).sorted())
+    }
+
+    @Test(
         "A client of the data providers alone builds without LMDB, zstd and the cache",
         .timeLimit(.minutes(5)))
     func providers() throws {

@@ -9,8 +9,8 @@ struct FollowingCommand: AsyncParsableCommand {
         commandName: "Following",
         abstract: "Measures ingesting, observing, and following another process.",
         subcommands: [
-            Ingesting.self, Noticing.self, Listening.self, Observing.self, Everything.self,
-            Peer.self,
+            Ingesting.self, Noticing.self, Listening.self, Observing.self, Serving.self,
+            Everything.self, Peer.self,
         ],
         defaultSubcommand: Everything.self)
 }
@@ -23,6 +23,7 @@ struct Everything: AsyncParsableCommand {
         try await Noticing.parse([]).run()
         try await Listening.parse([]).run()
         try await Observing.parse([]).run()
+        try await Serving.parse([]).run()
     }
 }
 

@@ -6,7 +6,9 @@ import ArgumentParser
 struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Models", abstract: "Measures models that @Normalized wrote.",
-        subcommands: [Reading.self, Writing.self, Allocations.self, Everything.self],
+        subcommands: [
+            Reading.self, Writing.self, Answering.self, Allocations.self, Everything.self,
+        ],
         defaultSubcommand: Everything.self)
 }
 
@@ -17,6 +19,7 @@ struct Everything: ParsableCommand {
     func run() throws {
         try Reading.parse([]).run()
         try Writing.parse([]).run()
+        try Answering.parse([]).run()
         try Allocations.parse([]).run()
     }
 }

@@ -9,12 +9,15 @@ struct NormalizedArguments {
     let identifier: ExprSyntax?
     /// The expression in `@Normalized(policy: .merge)`.
     let policy: ExprSyntax?
+    /// Whether the model is to be `Codable`, as `@Normalized(.codable)` asks for.
+    let isCodable: Bool
 
     init(_ attribute: AttributeSyntax) {
         let arguments = attribute.arguments?.as(LabeledExprListSyntax.self)
         type = arguments?.first { $0.label?.text == "type" }?.expression
         identifier = arguments?.first { $0.label?.text == "identifier" }?.expression
         policy = arguments?.first { $0.label?.text == "policy" }?.expression
+        isCodable = arguments?.first { $0.label == nil } != nil
     }
 
     /// The property names along the key path; nil if the expression is no key path of properties.

@@ -7,6 +7,8 @@ enum OwnDeclaration {
     case map, forEach, equality, hash, merge, storedValue, encode, decode, builder, copy
     /// Any initializer other than `init(from: inout RecordDecoder)`.
     case initializer
+    /// `init(from: any Decoder)`, `encode(to: any Encoder)` and `CodingKeys`.
+    case decodable, encodable, codingKeys
 
     static func all(in members: MemberBlockItemListSyntax, of type: OwnType) -> Set<Self> {
         Set(
@@ -21,10 +23,15 @@ enum OwnDeclaration {
                 }
                 if let initializer = item.decl.as(InitializerDeclSyntax.self) {
                     let first = initializer.signature.parameterClause.parameters.first?.type
-                    return [first?.mentions("RecordDecoder") == true ? .decode : .initializer]
+                    if first?.mentions("RecordDecoder") == true { return [.decode] }
+                    let isDecodable = first?.mentions("Decoder") == true
+                    return isDecodable ? [.initializer, .decodable] : [.initializer]
                 }
-                let name = item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text
-                return name == "Builder" ? [.builder] : []
+                switch item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text {
+                case "Builder": return [.builder]
+                case "CodingKeys": return [.codingKeys]
+                default: return []
+                }
             }.compactMap(\.self))
     }
 
@@ -51,6 +58,7 @@ enum OwnDeclaration {
         case ("hash", ["into"]) where type?.mentions("Hasher") == true: self = .hash
         case ("storedValue", ["_"]) where type?.mentions("String") == true: self = .storedValue
         case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: self = .encode
+        case ("encode", ["to"]) where type?.mentions("Encoder") == true: self = .encodable
         case ("modelIdentifier", ["id"]): self = .identifierOfID
         case ("copy", ["_"]) where type?.isFunction == true: self = .copy
         default: return nil

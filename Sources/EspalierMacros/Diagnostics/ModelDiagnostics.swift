@@ -135,20 +135,28 @@ extension DeclModifierListSyntax {
 
 // MARK: Messages
 
-private struct ErrorMessage: DiagnosticMessage {
+private struct ProblemMessage: DiagnosticMessage {
     let message: String
     /// Identifies the kind of problem to tools.
     let id: String
+    var severity = DiagnosticSeverity.error
 
     var diagnosticID: MessageID { MessageID(domain: "EspalierMacros", id: id) }
-    var severity: DiagnosticSeverity { .error }
 }
 
 extension Diagnostic {
     init(_ id: String, at node: some SyntaxProtocol, _ message: String, fixIt: FixIt? = nil) {
         self.init(
-            node: Syntax(node), message: ErrorMessage(message: message, id: id),
+            node: Syntax(node), message: ProblemMessage(message: message, id: id),
             fixIts: fixIt.map { [$0] } ?? [])
+    }
+
+    static func warning(
+        _ id: String, at node: some SyntaxProtocol, _ message: String
+    ) -> Diagnostic {
+        Diagnostic(
+            node: Syntax(node),
+            message: ProblemMessage(message: message, id: id, severity: .warning))
     }
 
     static func sameName(

@@ -15,11 +15,13 @@ struct ModelExpansion {
     private let model: ModelDeclaration
     private let bodies: any FunctionBodies
     private let builder: BuilderExpansion?
+    private let coding: CodableExpansion?
 
     init(_ model: ModelDeclaration) {
         self.model = model
         bodies = model.hasBuilder ? PropertyBodies(model) : CaseBodies(model)
         builder = model.hasBuilder ? BuilderExpansion(model) : nil
+        coding = CodableExpansion(model)
     }
 
     /// The declarations that stand in the type itself.
@@ -40,7 +42,8 @@ struct ModelExpansion {
             case .enumeration: [encode, decode]
             case .unsuitable: []
             }
-        return model.kind == .unsuitable ? [] : (shared + own).compactMap(\.self)
+        guard model.kind != .unsuitable else { return [] }
+        return (shared + own).compactMap(\.self) + (coding?.members ?? [])
     }
 
     /// Returns the extension with the conformances and with the initializers of a struct, which
@@ -55,17 +58,19 @@ struct ModelExpansion {
         let offered = [
             ("NormalizedModel", "EspalierModels"), ("Model", "EspalierModels"),
             ("ProjectedModel", "EspalierModels"), ("NodeModel", "EspalierRecords"),
-            ("Hashable", "Swift"),
+            ("Hashable", "Swift"), ("Encodable", "Swift"), ("Decodable", "Swift"),
         ]
         let conformances = offered.filter { name, _ in
             switch name {
             case "ProjectedModel": requested.contains(name) && model.hasBuilder
             case "NodeModel": requested.contains(name) && model.typeOfID != nil
+            case "Encodable", "Decodable": requested.contains(name) && coding != nil
             default: requested.contains(name)
             }
         }.map { name, module in "\(module).\(name)" }
         let initializers =
-            model.kind == .structure ? [decode, builder?.initializer].compactMap(\.self) : []
+            model.kind == .structure
+            ? [decode, builder?.initializer, coding?.initializerOfStruct].compactMap(\.self) : []
         guard !conformances.isEmpty || !initializers.isEmpty else { return [] }
         let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
         let body = initializers.map(\.description).joined(separator: "\n\n")

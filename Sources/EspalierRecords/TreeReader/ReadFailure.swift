@@ -37,6 +37,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case tooLarge(path: String)
     /// The cache can't be read now: it is closed, or the file system failed.
     case unavailable(detail: String)
+    /// The task that awaited the read was cancelled. Such a miss is not counted.
+    case cancelled
 
     /// The name of the case, without details: for counting.
     public var name: String {
@@ -55,6 +57,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooDeep: "tooDeep"
         case .tooLarge: "tooLarge"
         case .unavailable: "unavailable"
+        case .cancelled: "cancelled"
         }
     }
 
@@ -78,6 +81,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooDeep(let path): "nested too deep at \(path)"
         case .tooLarge(let path): "too large at \(path)"
         case .unavailable(let detail): "unavailable: \(detail)"
+        case .cancelled: "cancelled"
         }
     }
 
@@ -116,6 +120,7 @@ package struct ReadFailure: Error {
         case tooLarge
         case notStorable(String)
         case unavailable(String)
+        case cancelled
     }
 
     package private(set) var cause: Cause
@@ -210,6 +215,7 @@ package struct ReadFailure: Error {
         case .tooLarge: .tooLarge(path: path)
         case .notStorable(let type): .notStorable(type: type)
         case .unavailable(let detail): .unavailable(detail: detail)
+        case .cancelled: .cancelled
         }
     }
 

@@ -1,4 +1,5 @@
 import EspalierConfinement
+import Synchronization
 
 /// One read: reassembles a tree from the records of one snapshot, depth first.
 ///
@@ -10,6 +11,7 @@ package final class TreeReader {
     let limits: TreeLimits
     let bridge = DecodingBridge()
     let missingFieldRule: MissingFieldRule
+    private let cancellation: ReadCancellation?
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>
@@ -87,11 +89,12 @@ package final class TreeReader {
 
     package init(
         source: any RecordSource, limits: TreeLimits = TreeLimits(),
-        missingFields rule: MissingFieldRule = .stop
+        missingFields rule: MissingFieldRule = .stop, cancellation: ReadCancellation? = nil
     ) {
         self.source = source
         self.limits = limits
         missingFieldRule = rule
+        self.cancellation = cancellation
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
@@ -335,6 +338,7 @@ package final class TreeReader {
         let firstChild = path.children.count
         do {
             guard state.nodesLeft >= 0 else { throw stop(.tooLarge) }
+            if let cancellation, cancellation.isSet { throw stop(.cancelled) }
             switch try source.record(handle) {
             case .found(let reader, let owner):
                 if let owner { path.keep(owner) }
@@ -540,6 +544,17 @@ package final class TreeReader {
             throw stop(.tooDeep)
         }
     }
+}
+
+/// Ends a read from another thread: the read throws before it opens its next record.
+package final class ReadCancellation: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    package init() {}
+
+    package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+    package func set() { flag.store(true, ordering: .relaxed) }
 }
 
 // MARK: - Sources

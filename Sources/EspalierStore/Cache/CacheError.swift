@@ -79,6 +79,9 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         /// The closure of a transaction has thrown an error, so nothing of it is stored. The caller
         /// of the transaction gets that error; only statistics know this code.
         case rolledBack
+        /// The write was not committed within the time given to
+        /// ``WriteTicket/committed(timeout:)``. It goes on. No ticket ends with this code.
+        case timedOut
         /// A read or an observer of misses waited for a write, which would wait for the read.
         case waitInsideRead
         /// LMDB or the file system failed; ``CacheError/cause`` says how.
@@ -130,6 +133,7 @@ extension CacheError {
         case .badDirectory: ("badDirectory", false)
         case .alreadyOpen: ("alreadyOpen", false)
         case .closed: ("closed", false)
+        case .timedOut: ("timedOut", false)
         case .newerFormat: ("newerFormat", false)
         case .noCache: ("noCache", false)
         case .noIdentifier: ("noIdentifier", false)
@@ -237,6 +241,9 @@ extension CacheError {
     )
 
     static let closed = CacheError(.closed, "The cache is closed. Open it again.")
+
+    static let timedOut = CacheError(
+        .timedOut, "The write is not committed yet. It goes on; its ticket tells how it ends.")
 
     static let usedAfterFork = CacheError(
         .closed, "This process was forked after the cache was opened. Open it again in the child.")

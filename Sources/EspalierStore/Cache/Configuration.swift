@@ -68,6 +68,12 @@ public struct Configuration: Sendable, Hashable {
     /// or decompresses it. With 0, every read decompresses its blocks. All reads of the process
     /// share the blocks, and a write makes none of them invalid.
     public var blockCache: ByteCount
+    /// The most reads that run at the same time in the form that suspends. Default: 8.
+    ///
+    /// Each runs on a thread of its own, which starts when it is needed, so a short read does not
+    /// wait behind long ones until there are as many of them. Reads that block run on the caller's
+    /// thread and do not count.
+    public var readerThreads: Int
 
     /// Creates a configuration.
     ///
@@ -82,12 +88,14 @@ public struct Configuration: Sendable, Hashable {
     ///   - isReadOnly: Whether the cache is only read.
     ///   - encryption: The keys of the cache, or `nil` if it is not encrypted.
     ///   - blockCache: The most memory for decompressed records.
+    ///   - readerThreads: The most suspended reads that run at the same time, at least 1.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
         compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
         onFailure: FailurePolicy = .throw, isReadOnly: Bool = false,
-        encryption: Encryption? = nil, blockCache: ByteCount = .mebibytes(6)
+        encryption: Encryption? = nil, blockCache: ByteCount = .mebibytes(6),
+        readerThreads: Int = 8
     ) {
         self.budget = budget
         self.durability = durability
@@ -99,6 +107,7 @@ public struct Configuration: Sendable, Hashable {
         self.isReadOnly = isReadOnly
         self.encryption = encryption
         self.blockCache = blockCache
+        self.readerThreads = max(1, readerThreads)
     }
 }
 
@@ -146,6 +155,17 @@ public struct ByteCount: Hashable, Comparable, Sendable, Codable, CustomStringCo
     public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
 
     public var description: String { "\(bytes) bytes" }
+
+    /// Reads a number of bytes that `encode(to:)` has written.
+    public init(from decoder: any Decoder) throws {
+        bytes = try decoder.singleValueContainer().decode(Int.self)
+    }
+
+    /// Writes the number of bytes, without a name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(bytes)
+    }
 }
 
 /// How new records are compressed.

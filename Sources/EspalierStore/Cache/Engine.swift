@@ -21,7 +21,7 @@ final class Engine: Sendable {
     private let writer: WriterThread
     private let failures: WriteFailures
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
-    private let readers = WorkerThreads(name: "espalier-read", limit: 2)
+    private let readers: WorkerThreads
     private let interner = ShapeInterner()
 
     /// The number of forks when the engine was made. A forked child has none of the threads.
@@ -49,6 +49,7 @@ final class Engine: Sendable {
         for name in restricted { events.keep(.accessRestricted(name: name)) }
         place = Mutex(identity)
         self.configuration = configuration
+        readers = WorkerThreads(name: "espalier-read", limit: max(1, configuration.readerThreads))
         let moves = Moves()
         generations = try GenerationHolder(
             directory, configuration, create: create,
@@ -84,6 +85,7 @@ final class Engine: Sendable {
         // No directory has this identity.
         place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
         self.configuration = configuration
+        readers = WorkerThreads(name: "espalier-read", limit: max(1, configuration.readerThreads))
         generations = GenerationHolder(failing: failure, directory, configuration)
         failures = WriteFailures(statistics, events)
         queue = WriteQueue(limit: configuration.queueLimit, failures)
@@ -135,6 +137,48 @@ final class Engine: Sendable {
         return write.ticket
     }
 
+    /// Flattens a write on another thread and submits it once the queue has room for it. A full
+    /// queue does not drop it.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before the write is submitted.
+    func submitAwaitingRoom(
+        _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
+    ) async throws -> WriteTicket {
+        guard !isInherited else { return WriteTicket(failed: .usedAfterFork) }
+        guard !configuration.isReadOnly else { return reject(.readOnly) }
+        let flattened = Resumption<Result<WriteOperation, CacheError>>()
+        let isRunning = flatteners.run { [self] in
+            let result = Result { try ReadScope.run { try flatten(makeFlattener()) } }
+            flattened.resume(result.mapError { CacheError($0) })
+        }
+        guard isRunning else { return reject(.closed) }
+        let operation: WriteOperation
+        switch await flattened.value {
+        case .success(let value): operation = value
+        case .failure(let error): return reject(error)
+        }
+        let byteCount = operation.byteCount
+        let room = Resumption<Bool?>()
+        let number = queue.whenRoom(for: byteCount) { room.resume($0) }
+        let isOpen = await withTaskCancellationHandler {
+            await room.value
+        } onCancel: {
+            room.resume(nil)
+        }
+        guard isOpen == true else {
+            guard isOpen == nil else { return reject(.closed) }
+            if let number { queue.stopWaitingForRoom(number, byteCount) }
+            throw CancellationError()
+        }
+        let write = queue.submit(
+            coalescingKey: nil, isDroppable: false, reserved: byteCount
+        ) { operation }
+        guard let write else { return reject(.closed) }
+        queue.flatten(write)
+        write.ticket.beforeWaiting { [writer] in writer.commitAwaited(write) }
+        return write.ticket
+    }
+
     /// Counts a write that is not submitted because of what its caller asks for, and returns its
     /// ticket.
     func reject(_ error: CacheError) -> WriteTicket {
@@ -142,6 +186,9 @@ final class Engine: Sendable {
         if !isInherited { failures.add(error) }
         return WriteTicket(failed: error)
     }
+
+    /// How long the commit under way has lasted; nil while there is none.
+    var writerBlockedFor: Duration? { writer.busyFor }
 
     // MARK: - Reading
 
@@ -162,6 +209,7 @@ final class Engine: Sendable {
     /// Reads on a thread of the cache's own, and calls `completion` there.
     func read<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        cancelledBy cancellation: ReadCancellation? = nil,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
@@ -169,36 +217,74 @@ final class Engine: Sendable {
             return completion(.miss(.unavailable(detail: CacheError.usedAfterFork.message)))
         }
         let start: @Sendable () -> Void = { [self] in
-            guard !readers.run({ completion(self.readNow(target, access, body)) }) else { return }
+            let isRunning = readers.run {
+                completion(self.readNow(target, access, cancelledBy: cancellation, body))
+            }
+            guard !isRunning else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
         if consistency == .latest, queue.whenCaughtUp(start) { return }
         start()
     }
 
+    /// The size up to which a tree is read without a change of threads.
+    private static let smallTree = (nodes: 16, depth: 32, bytes: 64 << 10)
+
+    /// Reads a small tree on the calling thread, because a change of threads takes longer than such
+    /// a read. Returns nil, and counts nothing, if the tree is too large for the small stacks of
+    /// Swift's pool, or if the read would wait.
+    func readSmall<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) -> ReadOutcome<Value>? {
+        guard !isInherited, generations.isUpToDate, consistency == .snapshot || queue.isCaughtUp
+        else { return nil }
+        let start = ContinuousClock.now
+        var limits = configuration.limits
+        limits.maximumNodes = min(limits.maximumNodes, Self.smallTree.nodes)
+        limits.maximumLogicalNodes = min(limits.maximumLogicalNodes, Self.smallTree.nodes)
+        limits.maximumDepth = min(limits.maximumDepth, Self.smallTree.depth)
+        limits.maximumBytes = min(limits.maximumBytes, Self.smallTree.bytes)
+        var hasMissingFields = false
+        let outcome = try? withSnapshot(access, limits) { reader in
+            defer { hasMissingFields = reader.hasMissingFields }
+            return try body(reader)
+        }
+        guard let outcome, !hasMissingFields else { return nil }
+        switch outcome.reason {
+        case .tooLarge?, .tooDeep?: return nil
+        default: return count(outcome, of: target, took: ContinuousClock.now - start)
+        }
+    }
+
     private func readNow<Value>(
-        _ target: ReadTarget, _ access: Access,
+        _ target: ReadTarget, _ access: Access, cancelledBy cancellation: ReadCancellation? = nil,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         let start = ContinuousClock.now
         let outcome: ReadOutcome<Value>
         do {
-            outcome = try withSnapshot(access, body)
+            outcome = try withSnapshot(
+                access, configuration.limits, cancelledBy: cancellation, body)
         } catch let reason as MissReason {
             outcome = .miss(reason)
         } catch {
             outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
         }
+        // Nobody waits for a cancelled read any more.
+        if outcome.reason == .cancelled { return outcome }
         return count(outcome, of: target, took: ContinuousClock.now - start)
     }
 
     /// Runs `body` with a reader, and hands on what the reader found: accesses, cycles and damage.
-    private func withSnapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R
-    {
+    private func withSnapshot<R>(
+        _ access: Access, _ limits: TreeLimits, cancelledBy cancellation: ReadCancellation? = nil,
+        _ body: (SnapshotReader) throws -> R
+    ) throws -> R {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
-                generation: generation, snapshot: transaction.snapshot, limits: configuration.limits
-            )
+                generation: generation, snapshot: transaction.snapshot, limits: limits,
+                blockLimit: configuration.limits.maximumBytes, cancellation: cancellation)
             let result = try ReadScope.run { try body(reader) }
             guard !configuration.isReadOnly else { return result }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
@@ -274,6 +360,9 @@ final class Engine: Sendable {
             }
         }
     }
+
+    /// How many threads were started for reads, and whether a read waits for one.
+    var readerState: (threads: Int, isWaiting: Bool) { (readers.count, readers.isWorkWaiting) }
 
     /// Whether an ancestor of this process made the engine.
     private var isInherited: Bool { fork != ForkCounter.current }

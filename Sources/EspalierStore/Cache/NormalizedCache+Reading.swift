@@ -4,6 +4,10 @@ public import EspalierRecords
 //
 // A read costs one transaction, and one look-up and one decoding per node. No lock is held while
 // models are made.
+//
+// The form that suspends reads a tree of up to 16 nodes on the calling thread if it has nothing to
+// wait for, and others on a thread of the cache. If its task is cancelled, it returns at once with
+// the miss `cancelled`, and the read ends before its next record.
 extension NormalizedCache {
     // MARK: - Nodes
 
@@ -426,21 +430,34 @@ extension NormalizedCache {
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {
-        await withCheckedContinuation { continuation in
-            outcome(target, consistency, access, body) { continuation.resume(returning: $0) }
+        guard !Task.isCancelled else { return .miss(.cancelled) }
+        if !isClosed, let outcome = engine.readSmall(target, consistency, access, body) {
+            return outcome
+        }
+        let cancellation = ReadCancellation()
+        let end = Resumption<ReadOutcome<Value>>()
+        return await withTaskCancellationHandler {
+            outcome(target, consistency, access, cancelledBy: cancellation, body) { end.resume($0) }
+            return await end.value
+        } onCancel: {
+            cancellation.set()
+            // The read may still wait for its turn.
+            end.resume(.miss(.cancelled))
         }
     }
 
     /// Reads on a thread of the cache's own, and calls `completion` there.
     func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        cancelledBy cancellation: ReadCancellation? = nil,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isClosed else {
             return completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
-        engine.read(target, consistency, access, body, completion: completion)
+        engine.read(
+            target, consistency, access, cancelledBy: cancellation, body, completion: completion)
     }
 }
 

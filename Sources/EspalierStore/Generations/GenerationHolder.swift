@@ -179,6 +179,12 @@ final class GenerationHolder: Sendable {
     /// Whether nothing in the directory may change.
     var isReadOnly: Bool { configuration.isReadOnly }
 
+    /// Whether an access finds the live generation open, and waits for nothing.
+    var isUpToDate: Bool {
+        guard let (live, isUpToDate) = try? lastKnown() else { return false }
+        return live != nil && isUpToDate
+    }
+
     /// Whether the holder may repair and replace what is damaged. A tool that only looks at a cache
     /// leaves it as it was.
     var mayRepair: Bool { create }

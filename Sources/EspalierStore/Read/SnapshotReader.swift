@@ -2,6 +2,8 @@ import EspalierConfinement
 package import EspalierLMDB
 import EspalierModels
 package import EspalierRecords
+import Foundation
+import Synchronization
 
 /// Reads trees from one snapshot of one generation, and collects what the reads found.
 ///
@@ -10,8 +12,11 @@ package final class SnapshotReader {
     private let generation: Generation
     private let snapshot: Snapshot
     private let limits: TreeLimits
+    /// The most bytes to which a block of records may be decompressed.
+    private let blockLimit: Int
     /// The transaction that is read before its end; nil for a snapshot of the last commit.
     private let commit: CommitTransaction?
+    private let cancellation: ReadCancellation?
     /// Whether to note which nodes the reads have looked at.
     var notesNames = false
     /// The identifiers of these nodes.
@@ -22,11 +27,18 @@ package final class SnapshotReader {
     private(set) var unreadable: [Handle] = []
     /// The entry records of the hits, which count as accessed.
     private(set) var touched: [Handle] = []
+    /// Whether a read looked for all missing fields.
+    private(set) var hasMissingFields = false
 
-    package init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
+    package init(
+        generation: Generation, snapshot: Snapshot, limits: TreeLimits, blockLimit: Int? = nil,
+        cancellation: ReadCancellation? = nil
+    ) {
         self.generation = generation
         self.snapshot = snapshot
         self.limits = limits
+        self.blockLimit = blockLimit ?? limits.maximumBytes
+        self.cancellation = cancellation
         commit = nil
     }
 
@@ -36,14 +48,21 @@ package final class SnapshotReader {
         generation = commit.generation
         self.snapshot = snapshot
         self.limits = limits
+        blockLimit = limits.maximumBytes
         self.commit = commit
+        cancellation = nil
     }
 
     /// Reads the tree of the node `identifier`.
     package func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
         -> ReadOutcome<Model>
     {
-        guard let handle = try handle(.node, identifier) else { return .miss(missing(type)) }
+        guard let handle = try handle(.node, identifier) else {
+            #if DEBUG
+            PrefixCheck.check(identifier, of: type)
+            #endif
+            return .miss(missing(type))
+        }
         let outcome = try read(identifier, at: handle) { treeReader in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
@@ -320,7 +339,9 @@ package final class SnapshotReader {
 
     private func treeReader(_ rule: MissingFieldRule, _ noting: NotingSource?) throws -> TreeReader
     {
-        TreeReader(source: try noting ?? source(), limits: limits, missingFields: rule)
+        TreeReader(
+            source: try noting ?? source(), limits: limits, missingFields: rule,
+            cancellation: cancellation)
     }
 
     private func source() throws -> any RecordSource {
@@ -329,7 +350,7 @@ package final class SnapshotReader {
     }
 
     private func storedSource() throws -> SnapshotSource {
-        try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes)
+        try SnapshotSource(snapshot, of: generation, limit: blockLimit)
     }
 
     /// Returns the reason of a read that ended because a record lacks a required field. The read
@@ -337,6 +358,7 @@ package final class SnapshotReader {
     private func incomplete<Value>(
         _ entry: String, _ reason: MissReason, _ body: (TreeReader) throws -> Value
     ) throws -> MissReason {
+        hasMissingFields = true
         let treeReader = try treeReader(.collect, nil)
         _ = treeReader.read(entry) { try body(treeReader) }
         let missing = treeReader.missingFields
@@ -462,3 +484,28 @@ private final class TransactionSource: RecordSource {
         try commit.shapes.shape(number) ?? stored.shape(number)
     }
 }
+
+#if DEBUG
+/// Tells a programmer that a type was read with an identifier that it never has: by a message on
+/// standard error in debug builds, once for each type.
+enum PrefixCheck {
+    private static let told = Mutex<Set<ObjectIdentifier>>([])
+
+    static func check(_ identifier: String, of type: Any.Type) {
+        guard let message = message(identifier, type) else { return }
+        guard told.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+    }
+
+    /// Returns nil if the identifier may be one of the type's.
+    static func message(_ identifier: String, _ type: Any.Type) -> String? {
+        guard let node = type as? any NodeModel.Type,
+            !identifier.utf8.starts(with: node.identifierPrefix.utf8)
+        else { return nil }
+        return """
+            Espalier: '\(identifier)' is no identifier of \(type), whose identifiers begin with \
+            '\(node.identifierPrefix)'. The read misses. Use read(\(type).self, id:).
+            """
+    }
+}
+#endif

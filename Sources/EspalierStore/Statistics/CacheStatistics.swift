@@ -110,6 +110,20 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// The histogram behind ``commitLatency``.
     public var commitLatencies = LatencyHistogram()
 
+    // MARK: - The queue of writes, of this process
+
+    /// The number of writes that were submitted and are neither committed nor failed.
+    public var pendingWrites = 0
+    /// The bytes of the writes that wait to be committed. ``Configuration/queueLimit`` is their
+    /// limit.
+    public var pendingBytes = ByteCount(0)
+    /// How long the commit under way has lasted; nil while there is none.
+    ///
+    /// A commit takes milliseconds. If this is more than a second, another process holds the lock
+    /// of the writer, or the disk does not answer. ``Configuration/writeDeadline`` ends the wait
+    /// for the lock.
+    public var writerBlockedFor: Duration?
+
     // MARK: - Memory, of this process
 
     /// What the memory for decompressed records holds and has done since the cache was opened, in

@@ -296,3 +296,33 @@ extension Duration {
         return isTooMuch ? .max : nanoseconds.addingClamped(UInt64(attoseconds) / 1_000_000_000)
     }
 }
+
+extension Duration {
+    fileprivate static func roundedToNanoseconds(seconds: Double) -> Duration {
+        let nanoseconds = (seconds * 1e9).rounded()
+        return Int64(exactly: nanoseconds).map { .nanoseconds($0) } ?? .seconds(seconds)
+    }
+}
+
+// The conformances that the compiler writes for statistics call these functions, so that durations
+// are numbers of seconds. Otherwise each would be two integers, of which one counts 10^-18 seconds.
+
+extension KeyedEncodingContainer {
+    mutating func encode(_ value: Duration, forKey key: Key) throws {
+        try encode(value / .seconds(1), forKey: key)
+    }
+
+    mutating func encodeIfPresent(_ value: Duration?, forKey key: Key) throws {
+        try encodeIfPresent(value.map { $0 / .seconds(1) }, forKey: key)
+    }
+}
+
+extension KeyedDecodingContainer {
+    func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
+        .roundedToNanoseconds(seconds: try decode(Double.self, forKey: key))
+    }
+
+    func decodeIfPresent(_ type: Duration.Type, forKey key: Key) throws -> Duration? {
+        try decodeIfPresent(Double.self, forKey: key).map(Duration.roundedToNanoseconds)
+    }
+}

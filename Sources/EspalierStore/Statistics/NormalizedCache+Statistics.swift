@@ -25,6 +25,10 @@ extension NormalizedCache {
                 lifetime += pending
                 statistics.add(lifetime)
                 statistics.blocks = generation.blocks.statistics
+                let queued = engine.queue.pending
+                statistics.pendingWrites = queued.count
+                statistics.pendingBytes = ByteCount(queued.byteCount)
+                statistics.writerBlockedFor = engine.writerBlockedFor
                 statistics.directoryBytes = ByteCount(engine.directory.byteCount())
                 return statistics
             }

@@ -48,6 +48,14 @@ final class WorkerThreads: Sendable {
         self.limit = limit
     }
 
+    /// The number of threads that were started.
+    var count: Int { shared.state.withLock { $0.started } }
+
+    /// Whether work waits for a thread.
+    var isWorkWaiting: Bool {
+        shared.state.withLock { $0.taken < $0.work.count && $0.idle == 0 }
+    }
+
     deinit { close() }
 
     /// Runs `body` on one of the threads. A single thread runs work in the order of the calls.

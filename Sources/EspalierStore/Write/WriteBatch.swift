@@ -296,4 +296,30 @@ extension NormalizedCache {
         if let failure = batch.failure { return reject(failure) }
         return submit(isDroppable: batch.isDroppable) { [batch] in try batch.operation($0) }
     }
+    /// Makes several writes that take effect together, once the queue of writes has room for them.
+    ///
+    /// ```swift
+    /// for page in pages {
+    ///     try await cache.writeAwaitingRoom { $0.set(page) }
+    /// }
+    /// ```
+    ///
+    /// Other writes return at once, and a full queue drops the oldest of those that wait. Use this
+    /// one where more is written than the disk can take, for example in an import: it waits, and is
+    /// never dropped. Writes that wait for room get it in the order of the calls.
+    ///
+    /// - Parameter body: Adds the writes to a ``WriteBatch``. Called once, before the wait.
+    /// - Returns: A ticket, which may still be pending. It succeeds if all steps are stored.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled
+    ///   during the wait. Nothing is written then.
+    @discardableResult
+    public func writeAwaitingRoom(
+        _ body: (inout WriteBatch) throws -> Void
+    ) async throws -> WriteTicket {
+        var batch = WriteBatch()
+        try body(&batch)
+        if let failure = batch.failure { return reject(failure) }
+        guard !isClosed else { return WriteTicket(failed: .closed) }
+        return try await engine.submitAwaitingRoom { [batch] in try batch.operation($0) }
+    }
 }

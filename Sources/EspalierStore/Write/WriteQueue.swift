@@ -28,6 +28,9 @@ struct WriteQueueRules {
     var isClosed = false
     let limit: Int
 
+    /// The writes that were submitted and have no result yet.
+    var unfinishedCount: Int { unfinished.count }
+
     private var bytes: [UInt64: Int] = [:]
     private var unfinished: Set<UInt64> = []
     /// The writes that were left out, by the number of the write that overwrites them. They finish
@@ -209,6 +212,18 @@ final class WriteQueue: Sendable {
         var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
         /// Whether the writer is waiting for the next submission and has no other work.
         var isWriterWaiting = false
+        /// The writes that wait for room before they are submitted, the oldest first.
+        var admissions: [(number: UInt64, byteCount: Int, body: @Sendable (Bool) -> Void)] = []
+        var lastAdmission: UInt64 = 0
+        /// The bytes of the writes that were admitted and not yet submitted.
+        var reserved = 0
+
+        /// Whether a write of so many bytes has room. One that is larger than the limit has room in
+        /// an empty queue.
+        func hasRoom(for byteCount: Int) -> Bool {
+            let used = rules.byteCount + reserved
+            return used == 0 || used + byteCount <= rules.limit
+        }
     }
     private let state: Mutex<State>
 
@@ -235,11 +250,14 @@ final class WriteQueue: Sendable {
     /// Adds a write without waiting. If the queue is full and has to know whether one write
     /// overwrites another, flattens their models on the calling thread. Returns nil when the queue
     /// is closed.
+    ///
+    /// - Parameter reserved: The bytes with which the write was admitted; 0 if it was not.
     func submit(
-        coalescingKey: CoalescingKey?, isDroppable: Bool,
+        coalescingKey: CoalescingKey?, isDroppable: Bool, reserved: Int = 0,
         _ flatten: @escaping @Sendable () throws -> WriteOperation
     ) -> PendingWrite? {
         let added = state.withLock { state -> (PendingWrite, WriteQueueRules.Overflow)? in
+            state.reserved -= reserved
             guard !state.rules.isClosed else { return nil }
             let write = PendingWrite(
                 sequence: state.rules.nextSequence(), coalescingKey: coalescingKey,
@@ -279,6 +297,64 @@ final class WriteQueue: Sendable {
         handle(state.withLock { $0.rules.measure(flattened) })
     }
 
+    // MARK: Room
+
+    /// Calls `body` once the queue has room for `byteCount` bytes, in the order of the calls, and
+    /// keeps the room until `submit`. Calls it with false once the queue is closed. Returns the
+    /// number with which `stopWaitingForRoom` takes the call back; nil if `body` was called now.
+    ///
+    /// Every write that the queue holds makes room when it is taken, so nothing waits for ever.
+    func whenRoom(
+        for byteCount: Int, _ body: @escaping @Sendable (Bool) -> Void
+    ) -> UInt64? {
+        let (number, isOpen) = state.withLock { state -> (UInt64?, Bool) in
+            guard !state.rules.isClosed else { return (nil, false) }
+            guard !state.admissions.isEmpty || !state.hasRoom(for: byteCount) else {
+                state.reserved += byteCount
+                return (nil, true)
+            }
+            state.lastAdmission += 1
+            state.admissions.append((state.lastAdmission, byteCount, body))
+            return (state.lastAdmission, true)
+        }
+        if number == nil { body(isOpen) }
+        return number
+    }
+
+    /// Takes back a call that waits for room of `byteCount` bytes, or gives back that room.
+    func stopWaitingForRoom(_ number: UInt64, _ byteCount: Int) {
+        state.withLock { state in
+            if let index = state.admissions.firstIndex(where: { $0.number == number }) {
+                state.admissions.remove(at: index)
+            } else {
+                state.reserved -= byteCount
+            }
+        }
+        admit()
+    }
+
+    /// Lets in the writes for which there is room now.
+    private func admit() {
+        let (admitted, isOpen) = state.withLock { state in
+            let isOpen = !state.rules.isClosed
+            var admitted: [@Sendable (Bool) -> Void] = []
+            while let next = state.admissions.first, !isOpen || state.hasRoom(for: next.byteCount) {
+                if isOpen { state.reserved += next.byteCount }
+                admitted.append(state.admissions.removeFirst().body)
+            }
+            return (admitted, isOpen)
+        }
+        for body in admitted { body(isOpen) }
+    }
+
+    /// The number of writes that wait for room.
+    var awaitingRoom: Int { state.withLock { $0.admissions.count } }
+
+    /// The writes that are submitted and not finished, and the bytes of those that wait.
+    var pending: (count: Int, byteCount: Int) {
+        state.withLock { ($0.rules.unfinishedCount, $0.rules.byteCount) }
+    }
+
     // MARK: The writer
 
     /// Blocks until a write waits, `deadline` has passed, or `wakeWriter` was called. Returns nil
@@ -293,7 +369,10 @@ final class WriteQueue: Sendable {
                 state.isWriterWaiting = taken.isEmpty
                 return (taken, state.rules.isClosed)
             }
-            if !taken.isEmpty { return taken }
+            if !taken.isEmpty {
+                admit()
+                return taken
+            }
             if isClosed { return nil }
             if isWoken.exchange(false, ordering: .acquiringAndReleasing) {
                 if stopWaiting() { return [] }
@@ -354,6 +433,7 @@ final class WriteQueue: Sendable {
         }
         state.withLock { $0.rules.finish([write]) }
         runWaiters()
+        admit()
     }
 
     /// Makes `take` return, so that the writer looks for other work.
@@ -397,6 +477,7 @@ final class WriteQueue: Sendable {
 
     func close() {
         state.withLock { $0.rules.isClosed = true }
+        admit()
         work.signal()
     }
 }

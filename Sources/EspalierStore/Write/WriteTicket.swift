@@ -19,7 +19,8 @@ public final class WriteTicket: Sendable {
         case done(Result<Void, CacheError>)
     }
     private struct Pending {
-        var waiting: [@Sendable (Result<Void, CacheError>) -> Void] = []
+        var waiting: [Int: @Sendable (Result<Void, CacheError>) -> Void] = [:]
+        var lastKey = 0
         /// Called by a thread before it blocks.
         var help: (@Sendable () -> Void)?
     }
@@ -46,6 +47,29 @@ public final class WriteTicket: Sendable {
             try await withCheckedContinuation { continuation in
                 whenDone { continuation.resume(returning: $0) }
             }.get()
+        }
+    }
+
+    /// Returns when the write is committed, but waits no longer than `timeout`.
+    ///
+    /// ```swift
+    /// try await cache.set(order).committed(timeout: .seconds(1))
+    /// ```
+    ///
+    /// - Parameter timeout: The longest wait.
+    /// - Throws: The ``CacheError`` that says why the write was not committed; `.timedOut` after
+    ///   the longest wait; `CancellationError` when the task is cancelled. The write goes on in the
+    ///   last two cases, and may still be committed: its ticket tells.
+    public func committed(timeout: Duration) async throws {
+        let end = Resumption<Result<Void, any Error>>()
+        let key = whenDone { end.resume($0.mapError { $0 }) }
+        // A caller that asks again and again leaves nothing behind.
+        defer { removeWaiting(key) }
+        end.resume(.failure(CacheError.timedOut), after: timeout)
+        try await withTaskCancellationHandler {
+            try await end.value.get()
+        } onCancel: {
+            end.resume(.failure(CancellationError()))
         }
     }
 
@@ -110,18 +134,30 @@ public final class WriteTicket: Sendable {
         return true
     }
 
-    /// Runs `body` when the write has ended, at once if it has.
-    func whenDone(_ body: @escaping @Sendable (Result<Void, CacheError>) -> Void) {
-        let result: Result<Void, CacheError>? = state.withLock { state in
+    /// Runs `body` when the write has ended, at once if it has. Returns the key with which
+    /// `removeWaiting` takes it back.
+    @discardableResult
+    func whenDone(_ body: @escaping @Sendable (Result<Void, CacheError>) -> Void) -> Int {
+        let (key, result) = state.withLock { state -> (Int, Result<Void, CacheError>?) in
             switch state {
             case .pending(var pending):
-                pending.waiting.append(body)
+                pending.lastKey += 1
+                pending.waiting[pending.lastKey] = body
                 state = .pending(pending)
-                return nil
-            case .done(let result): return result
+                return (pending.lastKey, nil)
+            case .done(let result): return (0, result)
             }
         }
         if let result { body(result) }
+        return key
+    }
+
+    private func removeWaiting(_ key: Int) {
+        state.withLock { state in
+            guard case .pending(var pending) = state else { return }
+            pending.waiting[key] = nil
+            state = .pending(pending)
+        }
     }
 
     /// Sets a closure that a waiting thread calls before it blocks. The closure may commit the
@@ -139,7 +175,7 @@ public final class WriteTicket: Sendable {
         let waiting = state.withLock { state -> [@Sendable (Result<Void, CacheError>) -> Void] in
             guard case .pending(let pending) = state else { return [] }
             state = .done(result)
-            return pending.waiting
+            return pending.waiting.sorted { $0.key < $1.key }.map(\.value)
         }
         for body in waiting { body(result) }
     }

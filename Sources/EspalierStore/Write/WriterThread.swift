@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierRecords
 import Foundation
+import Synchronization
 
 /// Takes writes from the queue, commits them in groups and ends their tickets.
 ///
@@ -19,6 +20,8 @@ final class WriterThread: Sendable {
     /// Held by the thread that commits. An `NSLock`, because `Mutex.withLockIfAvailable` must not
     /// be called by the thread that holds it, and ThreadSanitizer does not know `Mutex`.
     private let turn = NSLock()
+    /// When the commit under way began.
+    private let commitStart = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ queue: WriteQueue, _ committer: Committer) {
         self.queue = queue
@@ -31,6 +34,9 @@ final class WriterThread: Sendable {
         thread.stackSize = WorkerThreads.stackSize
         thread.start()
     }
+
+    /// How long the commit under way has lasted; nil while there is none. Safe from every thread.
+    var busyFor: Duration? { commitStart.withLock { $0 }.map { .now - $0 } }
 
     /// Blocks until the thread has committed the queued writes and has ended. The queue must be
     /// closed before.
@@ -117,6 +123,8 @@ final class WriterThread: Sendable {
                 queue.finish(item.write, .failure(error))
             }
         }
+        commitStart.withLock { $0 = .now }
+        defer { commitStart.withLock { $0 = nil } }
         var timeout: CacheError?
         committer.commit(operations) { index, result in
             if case .failure(let error) = result, error.isLockTimeout { timeout = error }

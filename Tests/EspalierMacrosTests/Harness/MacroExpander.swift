@@ -14,7 +14,10 @@ enum MacroExpander {
     static let macros: [String: MacroSpec] = [
         "Normalized": MacroSpec(
             type: NormalizedMacro.self,
-            conformances: ["NormalizedModel", "Model", "ProjectedModel", "NodeModel", "Hashable"]),
+            conformances: [
+                "NormalizedModel", "Model", "ProjectedModel", "NodeModel", "Hashable", "Encodable",
+                "Decodable",
+            ]),
         "Stored": MacroSpec(type: StoredMacro.self),
         "NotStored": MacroSpec(type: NotStoredMacro.self),
         "Merged": MacroSpec(type: MergedMacro.self),

@@ -174,6 +174,45 @@ struct CacheStatisticsTests {
         }
     }
 
+    @Test("In JSON durations are seconds and sizes are numbers of bytes")
+    func units() throws {
+        try withCache { cache in
+            try fill(cache)
+            _ = cache.read(Message.self, "m:1")
+            let data = try JSONEncoder().encode(cache.statistics())
+            let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            let latency = try #require(json["readLatency"] as? [String: Any])
+            let maximum = try #require(latency["maximum"] as? Double)
+            #expect(maximum > 0 && maximum < 60)
+            #expect((json["budget"] as? Int) == cache.budget.bytes)
+            #expect(json["pendingWrites"] as? Int == 0)
+        }
+    }
+
+    @Test("The text for Prometheus has a line for each figure, with units and escaped labels")
+    func prometheus() throws {
+        try withCache { cache in
+            try fill(cache)
+            _ = cache.read(Message.self, "m:1")
+            _ = cache.read(Message.self, "nothing")
+            let text = try cache.statistics().prometheusText(
+                labels: ["cache": #"a "b"\c"#])
+            let lines = text.split(separator: "\n")
+            for line in [
+                "# TYPE espalier_hits_total counter",
+                #"espalier_hits_total{cache="a \"b\"\\c"} 1"#,
+                #"espalier_misses_total{cache="a \"b\"\\c",reason="notFound"} 1"#,
+                #"espalier_budget_bytes{cache="a \"b\"\\c"} \#(cache.budget.bytes)"#,
+                #"espalier_read_seconds_count{cache="a \"b\"\\c"} 2"#,
+            ] {
+                #expect(lines.contains { $0 == line }, "\(line)\n\(text)")
+            }
+            for line in lines where !line.hasPrefix("#") {
+                #expect(line.split(separator: " ").last.flatMap { Double($0) } != nil, "\(line)")
+            }
+        }
+    }
+
     @Test("Statistics can be encoded and decoded, and a closed cache has none")
     func coding() throws {
         try withCache { cache in

@@ -31,9 +31,13 @@ enum ModuleImports {
             "EspalierStore", "EspalierInspection", "EspalierNormalized", "EspalierProviders",
             "EspalierConsistency", "EspalierModels", "EspalierRecords", "EspalierEncryption",
         ],
+        "EspalierTesting": ["Espalier", "Testing"],
         "EspalierCharts": [],
         // The hand-written baseline of the benchmarks calls LMDB itself.
-        "EspalierFixtures": ["CLMDB", "EspalierModels", "EspalierRecords", "Histogram"],
+        "EspalierFixtures": [
+            "CLMDB", "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
+            "Histogram",
+        ],
         "EspalierBench": [
             "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
             "EspalierCompression", "EspalierEncryption", "EspalierCharts", "EspalierFixtures",

@@ -5,7 +5,8 @@ enum Folders {
     static let forbiddenNames: Set<String> = ["Utils", "Helpers", "Common", "Core"]
 
     /// Words that end in -ing and name a thing.
-    static let nouns: Set<String> = []
+    /// The product is named as Swift Testing is, which it extends.
+    static let nouns: Set<String> = ["EspalierTesting"]
 
     /// - Parameter paths: Paths of files.
     static func violations(in paths: [String]) -> [Violation] {

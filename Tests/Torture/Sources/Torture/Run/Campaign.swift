@@ -5,7 +5,7 @@ import Glibc
 struct Campaign {
     static let attacks: [any Attack] = [
         KillAttack(), StopAttack(), FaultAttack(), PowerAttack(), DamageAttack(),
-        CrashLoopAttack(), InputAttack(), SeveralAttack(), SoakAttack(),
+        CrashLoopAttack(), InputAttack(), SeveralAttack(), StreamAttack(), SoakAttack(),
     ]
 
     /// A line of the table.

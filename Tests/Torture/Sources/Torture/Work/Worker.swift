@@ -23,6 +23,10 @@ struct Worker {
         case compact
         /// Writes each of its own trees once, to fill a cache.
         case fill
+        /// Writes ever new trees, eight together. None may run out of pages.
+        case stream
+        /// Reads a model whose initializer takes a second, so that the read holds pages.
+        case hold
     }
 
     /// The mistake of a canary, by which an attack proves that it would notice it.
@@ -79,16 +83,18 @@ struct Worker {
         progress[.state] = 1
         var number = 0
         while number < operations, progress[.stop] == 0 {
-            if flavour == .fill {
-                writeOwn(cache, number % Progress.trees)
-            } else {
-                work(on: cache)
+            switch flavour {
+            case .fill: writeOwn(cache, number % Progress.trees)
+            case .stream: stream(cache, number)
+            case .hold: hold(cache)
+            default: work(on: cache)
             }
             number += 1
             if flaw == .leak { leaked.append([UInt8](repeating: 1, count: 2_000_000)) }
             if flaw == .stall, number > 2 { while true { sleep(1) } }
         }
         try? WaitingFlush.flush(cache)
+        if flavour == .stream { noteLackOfPages(in: try cache.statistics()) }
         faults_note(3, 0, 0)
         cache.close()
         faults_finish()
@@ -112,7 +118,7 @@ struct Worker {
 
     private mutating func work(on cache: NormalizedCache) {
         switch flavour {
-        case .keep, .reopen, .fill:
+        case .keep, .reopen, .fill, .stream, .hold:
             let tree = random.below(Progress.trees)
             if random.happens(0.2) { readOwn(cache, tree) } else { writeOwn(cache, tree) }
         case .rough: rough(cache, budgets: false)
@@ -200,6 +206,34 @@ struct Worker {
         if wait(ticket, "set"), wait(cache.set(filler), "set") { progress[.writes] += 1 }
     }
 
+    // MARK: Streams
+
+    private func stream(_ cache: NormalizedCache, _ number: Int) {
+        let trees = (0..<8).map {
+            Tree(owner: owner + 100, number: number * 8 + $0, version: 1)
+        }
+        if wait(cache.set(trees), "set") { progress[.writes] += 1 }
+        let tree = random.below(number * 8 + 8)
+        guard random.happens(0.1) else { return }
+        progress.time {
+            cache.read(Tree.self, Tree.identifier(owner + 100, tree)).map {
+                note($0.verdict(owner: owner + 100, number: tree))
+            }
+        }
+    }
+
+    private func hold(_ cache: NormalizedCache) {
+        if cache.read(Held.self, "H:1", consistency: .snapshot) == nil {
+            wait(cache.set(Held(id: "H:1")), "set")
+        }
+    }
+
+    private func noteLackOfPages(in statistics: CacheStatistics) {
+        let dropped = statistics.droppedWrites["full"] ?? 0
+        guard statistics.mapFullRecoveries + dropped > 0 else { return }
+        note(.failed("\(statistics.mapFullRecoveries) ran out of pages, \(dropped) were dropped"))
+    }
+
     // MARK: Outcomes
 
     /// Waits for a ticket. Returns whether it has succeeded.
@@ -232,6 +266,21 @@ struct Worker {
         progress[.findings] += 1
         Console.say(verdict.detail)
     }
+}
+
+/// A model whose initializer takes a second.
+private struct Held: NormalizedModel {
+    var id: String
+    var modelIdentifier: String? { id }
+
+    init(id: String) { self.id = id }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        usleep(1_000_000)
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
 }
 
 /// Waits for all writes of a cache, from a thread that can wait.

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Writes that wait for room in the queue", .timeLimit(.minutes(2)))
+struct AwaitedRoomTests {
+    private static func configuration() -> Configuration {
+        var configuration = Configuration.forTests
+        configuration.queueLimit = .kibibytes(64)
+        return configuration
+    }
+
+    /// A person of 16 KB: four of them fill the queue.
+    private static func person(_ number: Int) -> Person {
+        Person("p:\(number)", String(repeating: "\(number) ", count: 8_000))
+    }
+
+    @Test("No write that waits for room is lost, however full the queue is")
+    func room() async throws {
+        try await withCache(Self.configuration()) { cache in
+            let gate = Gate(in: cache)
+            let writes = (0..<24).map { number in
+                Task { try await cache.writeAwaitingRoom { $0.set(Self.person(number)) } }
+            }
+            // As many as the queue has room for.
+            while try cache.statistics().pendingWrites < 2 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            let statistics = try cache.statistics()
+            #expect(statistics.pendingBytes <= .kibibytes(64))
+            #expect(statistics.writerBlockedFor.map { $0 > .zero } == true)
+            gate.open()
+            for write in writes { try await write.value.committed }
+            for number in 0..<24 { #expect(await cache.read(Person.self, "p:\(number)") != nil) }
+            let after = try cache.statistics()
+            #expect(after.droppedWrites == [:])
+            #expect(after.pendingWrites == 0)
+            #expect(after.pendingBytes == ByteCount(0))
+        }
+    }
+
+    @Test("A write that does not fit in an empty queue is submitted, and so is the one behind it")
+    func largerThanTheQueue() async throws {
+        try await withCache(Self.configuration()) { cache in
+            let large = Person("large", String(repeating: "x", count: 100_000))
+            try await cache.writeAwaitingRoom { $0.set(large) }.committed
+            try await cache.writeAwaitingRoom { $0.set(Self.person(1)) }.committed
+            #expect(await cache.read(Person.self, "large") != nil)
+            #expect(await cache.read(Person.self, "p:1") != nil)
+        }
+    }
+
+    @Test("A cancelled wait writes nothing, and lets the next one in")
+    func cancellation() async throws {
+        try await withCache(Self.configuration()) { cache in
+            let gate = Gate(in: cache)
+            for number in 0..<4 {
+                try await cache.writeAwaitingRoom { $0.set(Self.person(number)) }
+            }
+            let cancelled = Task { try await cache.writeAwaitingRoom { $0.set(Self.person(7)) } }
+            while cache.engine.queue.awaitingRoom == 0 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            let next = Task { try await cache.writeAwaitingRoom { $0.set(Self.person(8)) } }
+            while cache.engine.queue.awaitingRoom == 1 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+            gate.open()
+            try await next.value.committed
+            #expect(await cache.read(Person.self, "p:7") == nil)
+            #expect(await cache.read(Person.self, "p:8") != nil)
+            #expect(cache.engine.queue.awaitingRoom == 0)
+        }
+    }
+
+    @Test("Closing the cache ends the waits")
+    func closing() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(Self.configuration())
+        let gate = Gate(in: cache)
+        for number in 0..<4 { try await cache.writeAwaitingRoom { $0.set(Self.person(number)) } }
+        let waiting = Task { try await cache.writeAwaitingRoom { $0.set(Self.person(9)) } }
+        while cache.engine.queue.awaitingRoom == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        let closing = Task { cache.close() }
+        let ticket = try await waiting.value
+        #expect(ticket.isFailed(with: .closed))
+        gate.open()
+        await closing.value
+        let again = try scratch.open(Self.configuration())
+        #expect(await again.read(Person.self, "p:2") != nil)
+        #expect(await again.read(Person.self, "p:9") == nil)
+        again.close()
+    }
+
+    @Test("A wait for a ticket ends with its timeout or its task, and the write goes on")
+    func timeout() async throws {
+        try await withCache { cache in
+            let gate = Gate(in: cache)
+            let ticket = cache.set(Person("p", "Ada"))
+            await #expect(throws: CacheError.self) {
+                try await ticket.committed(timeout: .milliseconds(1))
+            }
+            let waiting = Task { try await ticket.committed(timeout: .seconds(600)) }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            #expect(ticket.result == nil)
+            gate.open()
+            try await ticket.committed(timeout: .seconds(600))
+            #expect(await cache.read(Person.self, "p")?.name == "Ada")
+        }
+    }
+}
+
+extension WriteTicket {
+    fileprivate func isFailed(with code: CacheError.Code) -> Bool {
+        guard case .failure(let error)? = result else { return false }
+        return error.code == code
+    }
+}
