@@ -26,7 +26,15 @@ package struct NormalizedMacro {
         _ attribute: AttributeSyntax, _ declaration: some DeclGroupSyntax,
         _ context: some MacroExpansionContext
     ) -> ModelDeclaration {
-        ModelDeclaration(declaration, attribute: attribute, lexicalContext: context.lexicalContext)
+        ModelDeclaration(
+            declaration, attribute: attribute, lexicalContext: context.lexicalContext
+        ) { node in
+            let location = context.location(
+                of: node, at: .afterLeadingTrivia, filePathMode: .filePath)
+            return location.map {
+                SourceLine(file: $0.file.trimmedDescription, line: $0.line.trimmedDescription)
+            }
+        }
     }
 }
 

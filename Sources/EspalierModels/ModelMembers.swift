@@ -264,6 +264,14 @@ extension ModelMembers {
         identifier(of: id.rawValue)
     }
 
+    /// Refuses an `id` without text, so that the compiler says what its type lacks.
+    @available(
+        *, unavailable,
+        message: "an id must be a String, number, UUID or RawRepresentable; or compute the id"
+    )
+    @_disfavoredOverload
+    public static func identifier<ID>(of id: ID) -> String { "" }
+
     /// Returns `uuidString`, which is in capital letters.
     @inlinable
     public static func identifier(of id: UUID) -> String { id.uuidString }

@@ -51,37 +51,6 @@ struct MustNotCompileTests {
         #expect(try errors(in: source).contains("Handler"))
     }
 
-    @Test("A property of a type that can't be stored is an error in a line that names it")
-    func unstorable() throws {
-        let text = try errors(
-            in: """
-                @Normalized struct Message { let id: String; let handler: Handler }
-                struct Handler: Sendable {}
-                """)
-        #expect(text.contains("encoder.encode(self.handler, forKey: \"handler\")"), "\(text)")
-        #expect(text.contains("requires that 'Handler' conform to 'FieldValue'"), "\(text)")
-    }
-
-    @Test("An associated value of a type that can't be stored is an error that names the type")
-    func unstorablePayload() throws {
-        let text = try errors(
-            in: """
-                @Normalized enum Event { case failed(Failure) }
-                struct Failure: Sendable {}
-                """)
-        #expect(text.contains("'Failure'"), "\(text)")
-    }
-
-    @Test("An id that can't be converted to text is an error in a line that names it")
-    func identifier() throws {
-        let text = try errors(
-            in: """
-                @Normalized struct Message { let id: Key }
-                struct Key: Codable { let a: Int }
-                """)
-        #expect(text.contains("ModelMembers.identifier(of: self.id)"), "\(text)")
-    }
-
     @Test("An identifier: of a property that does not exist is an error that names it")
     func path() throws {
         let text = try errors(

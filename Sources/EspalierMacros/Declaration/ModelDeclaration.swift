@@ -35,9 +35,14 @@ struct ModelDeclaration {
     /// The property `modelIdentifier`.
     let modelIdentifier: PatternBindingSyntax?
     let node: any DeclGroupSyntax
+    /// Returns where a part of the declaration stands; nil if that is not known.
+    let location: (Syntax) -> SourceLine?
 
-    init(_ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, lexicalContext: [Syntax])
-    {
+    init(
+        _ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, lexicalContext: [Syntax],
+        location: @escaping (Syntax) -> SourceLine? = { _ in nil }
+    ) {
+        self.location = location
         let items = declaration.memberBlock.members
         let variables = items.compactMap { $0.decl.as(VariableDeclSyntax.self) }
         let keys = CodingKeysTable(named: "CodingKeys", in: items)

@@ -73,7 +73,18 @@ extension ModelDeclaration {
     /// Returns the first problem of a member, because it may cause the others.
     private func problem(of member: Member) -> Diagnostic? {
         member.attributeProblem ?? member.wrapperProblem ?? member.defaultProblem
-            ?? typeProblem(of: member) ?? ruleProblem(of: member)
+            ?? recursionProblem(of: member) ?? typeProblem(of: member) ?? ruleProblem(of: member)
+    }
+
+    /// A struct that contains itself without an array in between has no size. Without this problem
+    /// the compiler would report the builder as well.
+    private func recursionProblem(of member: Member) -> Diagnostic? {
+        guard kind == .structure, let type = member.type, !member.isIgnored,
+            type.unwrapped.trimmedDescription == name
+        else { return nil }
+        return Diagnostic(
+            "recursive", at: type,
+            "a struct can't contain itself: make '\(name)' a final class, or use an array")
     }
 
     private func typeProblem(of member: Member) -> Diagnostic? {
@@ -228,6 +239,12 @@ extension ModelDeclaration {
 }
 
 extension TypeSyntax {
+    /// The type without the optionals around it.
+    fileprivate var unwrapped: TypeSyntax {
+        if let type = self.as(OptionalTypeSyntax.self) { return type.wrappedType.unwrapped }
+        return parenthesized?.unwrapped ?? self
+    }
+
     /// The part of the type that can never be stored, in words.
     fileprivate var unstorable: String? {
         if self.is(FunctionTypeSyntax.self) { return "a function" }

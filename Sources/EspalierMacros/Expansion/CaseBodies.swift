@@ -83,7 +83,10 @@ struct CaseBodies: FunctionBodies {
         let cases = model.cases.map { enumCase in
             let lines = enumCase.payloads.enumerated().filter { $1.storedName != nil }.map {
                 index, payload in
-                "try fields.encode(\(payload.form.wrapping("_\(index)")), forKey: \(payload.key))"
+                let value = payload.form.wrapping("_\(index)")
+                return Code.located(
+                    "try fields.encode(\(value), forKey: \(payload.key))",
+                    at: model.location(Syntax(payload.type)))
             }
             let body =
                 lines.isEmpty
@@ -106,7 +109,9 @@ struct CaseBodies: FunctionBodies {
                 "Self.\(enumCase.name)" + (enumCase.payloads.isEmpty ? "" : "(\(arguments))")
             let readsFields = enumCase.payloads.contains { $0.storedName != nil }
             let body = readsFields ? "fields in\n    try \(value)\n" : "_ in\n    \(value)\n"
-            return (enumCase.key, ["self = try decoder.decodeCase(\(enumCase.key)) { \(body)}"])
+            let line = enumCase.payloads.first.flatMap { model.location(Syntax($0.type)) }
+            let read = "self = try decoder.decodeCase(\(enumCase.key)) { \(body)}"
+            return (enumCase.key, [Code.located(read, at: line)])
         }
         let names = model.cases.map(\.key).joined(separator: ", ")
         return ["let name = try decoder.caseName(among: [\(names)])"]

@@ -84,7 +84,14 @@ struct ModelExpansion {
 
     private var modelIdentifier: DeclSyntax? {
         model.declaration(
-            unless: .modelIdentifier, "var modelIdentifier: Swift.String?", [identifierExpression])
+            unless: .modelIdentifier, "var modelIdentifier: Swift.String?",
+            [Code.located(identifierExpression, at: lineOfIdentifier)])
+    }
+
+    /// Where the identifier, or the property that it follows from, is declared.
+    private var lineOfIdentifier: SourceLine? {
+        (model.arguments.identifier.map { Syntax($0) } ?? model.id.map { Syntax($0) })
+            .flatMap(model.location)
     }
 
     private var identifierPrefix: DeclSyntax? {
@@ -99,7 +106,11 @@ struct ModelExpansion {
         model.typeOfID.flatMap { type in
             model.declaration(
                 unless: .identifierOfID, "static func modelIdentifier(id: \(type)) -> Swift.String",
-                ["\(prefixExpression) + \(Code.modelMembers).identifier(of: id)"])
+                [
+                    Code.located(
+                        "\(prefixExpression) + \(Code.modelMembers).identifier(of: id)",
+                        at: lineOfIdentifier)
+                ])
         }
     }
 
@@ -248,8 +259,25 @@ extension ModelDeclaration {
     }
 }
 
+/// A line of the user's source, as literals.
+struct SourceLine {
+    let file: String
+    let line: String
+}
+
 /// Pieces of generated code.
 enum Code {
+    /// Returns code whose errors the compiler reports in a line of the user's source: that of the
+    /// property or the associated value which causes them.
+    static func located(_ text: String, at line: SourceLine?) -> String {
+        guard let line else { return text }
+        return """
+            #sourceLocation(file: \(line.file), line: \(line.line))
+            \(text)
+            #sourceLocation()
+            """
+    }
+
     static let modelMembers = "EspalierModels.ModelMembers"
 
     static func block(_ head: String, _ lines: [String]) -> String {

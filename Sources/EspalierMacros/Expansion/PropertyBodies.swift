@@ -55,7 +55,9 @@ struct PropertyBodies: FunctionBodies {
         expectation("encoder")
             + model.storedMembers.map { member in
                 let value = member.form.wrapping("self.\(member.name)")
-                return "try encoder.encode(\(value), forKey: \(member.key))"
+                return Code.located(
+                    "try encoder.encode(\(value), forKey: \(member.key))",
+                    at: model.location(Syntax(member.binding)))
             }
     }
 
@@ -64,7 +66,11 @@ struct PropertyBodies: FunctionBodies {
     var decode: [String] {
         guard model.kind == .structure else {
             return expectation("decoder")
-                + model.storedMembers.map { "self.\($0.name) = \(decoded($0))" }
+                + model.storedMembers.map { member in
+                    Code.located(
+                        "self.\(member.name) = \(decoded(member))",
+                        at: model.location(Syntax(member.binding)))
+                }
         }
         let members = model.storedMembers.enumerated()
         return expectation("decoder")
@@ -93,7 +99,11 @@ struct PropertyBodies: FunctionBodies {
                 fileprivate static func \(Self.readFunction(member, at: index))\
                 (from decoder: inout EspalierRecords.RecordDecoder) throws \
                 -> \(model.typeInBuilder(of: member))
-                """, ["return \(decoded(member))"])
+                """,
+                [
+                    Code.located(
+                        "return \(decoded(member))", at: model.location(Syntax(member.binding)))
+                ])
         }
     }
 

@@ -68,6 +68,18 @@ public struct RecordEncoder {
         try value.encodeValue(into: values)
     }
 
+    /// Refuses a value that can't be stored, so that the compiler says what its type lacks.
+    ///
+    /// - Parameters:
+    ///   - value: The value of the field.
+    ///   - key: The name of the field.
+    @available(
+        *, unavailable,
+        message: "its type must conform to FieldValue or Codable, or be a model; or add @NotStored"
+    )
+    @_disfavoredOverload
+    public mutating func encode<Value>(_ value: Value, forKey key: String) throws {}
+
     /// Encodes one field as *absent*: declared by the type, but not set. A ``WritePolicy/merge``
     /// write keeps the value that the record has.
     ///

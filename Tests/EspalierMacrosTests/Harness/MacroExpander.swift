@@ -36,17 +36,23 @@ enum MacroExpander {
 }
 
 /// Expects that `source` expands to `expected` without diagnostics.
+///
+/// The source has no place here, so the generated code does not name the user's lines.
 func expectExpansion(
-    of source: String, is expected: String, fileID: StaticString = #fileID,
-    file: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column
+    of source: String, is expected: String,
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
-    assertMacroExpansion(
-        source, expandedSource: expected, macroSpecs: MacroExpander.macros,
-        indentationWidth: .spaces(4),
-        failureHandler: { Issue.record("\($0.message)", sourceLocation: $0.sourceLocation) },
-        fileID: fileID,
-        filePath: file, line: line, column: column)
+    let context = BasicMacroExpansionContext()
+    let text = Parser.parse(source: source).expand(
+        macroSpecs: MacroExpander.macros,
+        contextGenerator: {
+            BasicMacroExpansionContext(
+                sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+        },
+        indentationWidth: .spaces(4)
+    ).description
+    #expect(text == expected, sourceLocation: sourceLocation)
+    #expect(context.diagnostics.isEmpty, sourceLocation: sourceLocation)
 }
 
 /// Expects that the expansion of `source` contains each of `lines` and nothing of `without`.
