@@ -11,8 +11,16 @@ struct RaceTests {
     @Test("A race ends the process")
     func race() async {
         await #expect(processExitsWith: .exitCode(Self.raceStatus)) {
+            // Threads of their own: on a busy machine one thread may do all of a concurrent loop.
             let counter = Counter()
-            DispatchQueue.concurrentPerform(iterations: 1_000) { _ in counter.count += 1 }
+            let ended = DispatchSemaphore(value: 0)
+            for _ in 0..<2 {
+                Thread.detachNewThread {
+                    for _ in 0..<1_000 { counter.count += 1 }
+                    ended.signal()
+                }
+            }
+            for _ in 0..<2 { ended.wait() }
         }
     }
 
