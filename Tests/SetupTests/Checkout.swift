@@ -81,6 +81,7 @@ final class Checkout {
 
     /// Makes `folder` a repository with one commit, which is version 1.0.0.
     private static func makeRepository(_ folder: URL) throws {
+        try Data(".build\n".utf8).write(to: folder.appending(path: ".gitignore"))
         for arguments in [
             ["init", "--quiet"], ["add", "--all"],
             [

@@ -105,6 +105,10 @@ struct ObservationTests {
             #expect(first.all == ["0", "1"])
             observations = []
             #expect(cache.observerCount == (0, 0))
+            // The subscription is a task, which ends after it was cancelled.
+            for _ in 0..<30_000 where cache.hasChangeSubscribers {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             #expect(!cache.hasChangeSubscribers)
         }
     }
