@@ -208,7 +208,7 @@ struct Worker {
 
     // MARK: Streams
 
-    private func stream(_ cache: NormalizedCache, _ number: Int) {
+    private mutating func stream(_ cache: NormalizedCache, _ number: Int) {
         let trees = (0..<8).map {
             Tree(owner: owner + 100, number: number * 8 + $0, version: 1)
         }
