@@ -57,7 +57,7 @@ struct StreamAttack: Attack {
         _ = holder.wait(seconds: 20)
         score["samples"] += watch.samples
         score.raise("fill", Double(watch.most) / Double(crew.budget))
-        score["held"] += try crew.progress(2)[.operations]
+        score["held"] += try crew.progress(2)[.writes]
         for owner in 0..<2 {
             let progress = try crew.progress(owner)
             score["writes"] += progress[.writes]

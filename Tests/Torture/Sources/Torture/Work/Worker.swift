@@ -230,7 +230,9 @@ struct Worker {
     }
 
     private func hold(_ cache: NormalizedCache) {
-        if cache.read(Held.self, "H:1", consistency: .snapshot) == nil {
+        if cache.read(Held.self, "H:1", consistency: .snapshot) != nil {
+            progress[.writes] += 1
+        } else {
             wait(cache.set(Held(id: "H:1")), "set")
         }
         usleep(500_000)
