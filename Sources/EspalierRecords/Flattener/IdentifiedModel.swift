@@ -47,8 +47,8 @@ extension IdentifiedModel {
 /// ```swift
 /// @Normalized struct Person { let id: Int, name: String }
 ///
-/// let ada = cache.read(Person.self, id: 1)                   // the node Person:1
-/// let first = try await cache.identifiers(of: Person.self, limit: 20)
+/// let ada = cache.read(Person.self, id: 1)  // the node Person:1
+/// let first = try cache.identifiers(of: Person.self, limit: 20)
 /// ```
 public protocol NodeModel: IdentifiedModel {
     /// The type of `id`.

@@ -52,7 +52,7 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
-    /// The attempts that are repeated although no read is known to have made them fail.
+    /// The failed attempts after which one that no read explains is the last.
     private static let repetitionLimit = 3
 
     /// The read for which `waitForReader` waited in vain. It does not wait for it a second time.
@@ -91,7 +91,7 @@ final class RoomMaker: Sendable {
         guard pages <= plan.mostPages else { throw full(generation, committer) }
         var evictionSteps = Int.max
         var idle = 0
-        var vain = 0
+        var attempts = 0
         for _ in 0..<Self.transactionLimit {
             let free = try Self.freePages(of: generation)
             let missing = needed - free.allocatable
@@ -118,8 +118,8 @@ final class RoomMaker: Sendable {
                     if free.recent > 8 || !committer.isExhausted && idle < Self.idleLimit {
                         try committer.commitEmptyTransaction(in: generation)
                     } else {
-                        vain += 1
-                        try repeatOrFail(vain, in: generation, committer)
+                        attempts += 1
+                        try repeatOrFail(attempts, in: generation, committer)
                     }
                 } catch let error where Self.isOutOfPages(error) {
                     if evictionSteps > 1 {
@@ -129,8 +129,8 @@ final class RoomMaker: Sendable {
                         try committer.commitEmptyTransaction(in: generation)
                         evictionSteps = .max
                     } else {
-                        vain += 1
-                        try repeatOrFail(vain, in: generation, committer)
+                        attempts += 1
+                        try repeatOrFail(attempts, in: generation, committer)
                     }
                 }
             }
@@ -239,7 +239,8 @@ final class RoomMaker: Sendable {
     /// read may have begun since then, and held pages during the attempt: waits for it, or returns
     /// so that the attempt is repeated, in case the read has ended.
     ///
-    /// - Throws: The reason why no room can be made, after `attempts` of them without a read.
+    /// - Throws: The reason why no room can be made, if no read holds pages and more attempts than
+    ///   ``repetitionLimit`` have failed.
     private func repeatOrFail(
         _ attempts: Int, in generation: Generation, _ committer: Committer
     ) throws {

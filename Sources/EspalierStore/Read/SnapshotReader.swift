@@ -503,8 +503,8 @@ enum PrefixCheck {
             !identifier.utf8.starts(with: node.identifierPrefix.utf8)
         else { return nil }
         return """
-            Espalier: '\(identifier)' is no identifier of \(type), whose identifiers begin with \
-            '\(node.identifierPrefix)'. The read misses. Use read(\(type).self, id:).
+            Espalier: \(type) was read with an identifier that does not begin with \
+            '\(node.identifierPrefix)', so the read misses. Use read(\(type).self, id:).
             """
     }
 }

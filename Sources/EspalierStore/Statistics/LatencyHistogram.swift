@@ -295,9 +295,7 @@ extension Duration {
             by: 1_000_000_000)
         return isTooMuch ? .max : nanoseconds.addingClamped(UInt64(attoseconds) / 1_000_000_000)
     }
-}
 
-extension Duration {
     fileprivate static func roundedToNanoseconds(seconds: Double) -> Duration {
         let nanoseconds = (seconds * 1e9).rounded()
         return Int64(exactly: nanoseconds).map { .nanoseconds($0) } ?? .seconds(seconds)

@@ -62,6 +62,16 @@ struct ListingTests {
         }
     }
 
+    @Test("A message names the type of a read with another type's prefix, and no identifier")
+    func prefix() throws {
+        let message = try #require(PrefixCheck.message("Person:7", Item.self))
+        #expect(message.contains("Item"))
+        #expect(message.contains("'Item:'"))
+        #expect(!message.contains("Person:7"))
+        #expect(PrefixCheck.message("Item:7", Item.self) == nil)
+        #expect(PrefixCheck.message("Item:7", Person.self) == nil)
+    }
+
     @Test("A closed cache throws")
     func closed() throws {
         try withCache { cache in

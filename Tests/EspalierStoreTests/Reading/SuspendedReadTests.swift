@@ -6,7 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Reads that suspend")
+@Suite("Reads that suspend", .timeLimit(.minutes(2)))
 struct SuspendedReadTests {
     /// A node that notes that it is decoded, and can wait until it may go on.
     private struct Noted: NormalizedModel {
