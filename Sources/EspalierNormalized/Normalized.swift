@@ -82,8 +82,8 @@
 /// The macro reports the mistakes that the syntax shows, most of them with a fix-it: for example a
 /// class that is not final, an optional `id`, two properties with one stored name, or a generic
 /// parameter without a constraint. If the type of a property can't be stored, the compiler reports
-/// an error in the line of the property. The generated `encode(to:)` and
-/// `init(from:)` throw the errors of the encoder and the decoder.
+/// an error in the line of the property. The generated `encode(to:)` and `init(from:)` throw the
+/// errors of the encoder and the decoder.
 ///
 /// ## Performance
 ///

@@ -107,7 +107,7 @@ public struct Configuration: Sendable, Hashable {
         self.isReadOnly = isReadOnly
         self.encryption = encryption
         self.blockCache = blockCache
-        self.readerThreads = max(1, readerThreads)
+        self.readerThreads = readerThreads
     }
 }
 

@@ -49,7 +49,7 @@ final class Engine: Sendable {
         for name in restricted { events.keep(.accessRestricted(name: name)) }
         place = Mutex(identity)
         self.configuration = configuration
-        readers = WorkerThreads(name: "espalier-read", limit: max(1, configuration.readerThreads))
+        readers = WorkerThreads(name: "espalier-read", limit: configuration.readerThreads)
         let moves = Moves()
         generations = try GenerationHolder(
             directory, configuration, create: create,
@@ -85,7 +85,7 @@ final class Engine: Sendable {
         // No directory has this identity.
         place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
         self.configuration = configuration
-        readers = WorkerThreads(name: "espalier-read", limit: max(1, configuration.readerThreads))
+        readers = WorkerThreads(name: "espalier-read", limit: configuration.readerThreads)
         generations = GenerationHolder(failing: failure, directory, configuration)
         failures = WriteFailures(statistics, events)
         queue = WriteQueue(limit: configuration.queueLimit, failures)

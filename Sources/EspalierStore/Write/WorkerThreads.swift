@@ -43,9 +43,11 @@ final class WorkerThreads: Sendable {
     private let name: String
     private let limit: Int
 
+    /// - Parameter limit: The most threads. Without one, work would wait for ever, so fewer than 1
+    ///   count as 1.
     init(name: String, limit: Int) {
         self.name = name
-        self.limit = limit
+        self.limit = max(1, limit)
     }
 
     /// The number of threads that were started.
