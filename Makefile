@@ -8,9 +8,10 @@ FLAGS += -Xswiftc -warnings-as-errors
 endif
 # The trait CommandLine is the tool, with its packages. The trait Macros is @Normalized, with
 # swift-syntax, which the tool does not need: the build of the tool does not even fetch it. The
-# trait Encryption, with swift-crypto, is tested, and not part of the released tool.
+# traits Encryption, with swift-crypto, and Server, with swift-log and swift-metrics, are tested, and
+# not part of the released tool.
 RELEASE_FLAGS = --configuration release --traits CommandLine --product espalier $(FLAGS)
-TEST_FLAGS = --traits Macros,CommandLine,Encryption $(FLAGS)
+TEST_FLAGS = --traits Macros,CommandLine,Encryption,Server $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help

@@ -34,6 +34,12 @@ func toolProduct(_ name: String, package: String) -> Target.Dependency {
 let crypto = Target.Dependency.product(
     name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"]))
 
+/// Returns a product that only `EspalierServer` needs. SwiftPM fetches it only for the trait
+/// `Server`.
+func serverProduct(_ name: String, package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+}
+
 // Only `make docs` sets this: other builds do not fetch the plugin.
 let documentation: [Package.Dependency] =
     Context.environment["ESPALIER_DOCS"] == nil
@@ -47,6 +53,8 @@ let package = Package(
         .library(name: "Macros", targets: ["EspalierNormalized"]),
         // For the tests of apps: needs Swift Testing.
         .library(name: "EspalierTesting", targets: ["EspalierTesting"]),
+        // Logs and metrics of servers: empty without the trait Server.
+        .library(name: "EspalierServer", targets: ["EspalierServer"]),
         // The layers above the cache alone, without LMDB and zstd.
         .library(name: "Consistency", targets: ["EspalierConsistency", "EspalierModels"]),
         .library(
@@ -75,11 +83,17 @@ let package = Package(
             name: "Encryption",
             description: "Encryption at rest, with a key of the app's. Needs swift-crypto."
         ),
+        .trait(
+            name: "Server",
+            description: "Logs and metrics. Needs swift-log and swift-metrics."
+        ),
         .default(enabledTraits: ["Macros"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ] + documentation,
@@ -178,6 +192,14 @@ let package = Package(
             path: "Benchmarks/Suites", swiftSettings: settings),
         .target(
             name: "EspalierTesting", dependencies: ["Espalier"], swiftSettings: settings),
+        .target(
+            name: "EspalierServer",
+            dependencies: [
+                "EspalierRecords", "EspalierStore",
+                serverProduct("Logging", package: "swift-log"),
+                serverProduct("Metrics", package: "swift-metrics"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
@@ -266,6 +288,15 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "EspalierTestingTests", dependencies: ["Espalier", "EspalierTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierServerTests",
+            dependencies: [
+                "EspalierServer", "EspalierStore", "EspalierRecords", "EspalierModels",
+                "EspalierTestSupport", serverProduct("Logging", package: "swift-log"),
+                serverProduct("Metrics", package: "swift-metrics"),
+                serverProduct("MetricsTestKit", package: "swift-metrics"),
+            ],
             swiftSettings: settings),
         .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),

@@ -337,7 +337,7 @@ extension ReadOutcome {
     fileprivate var asArray: ReadOutcome<[Value]> {
         switch self {
         case .hit(let hit):
-            .hit(Hit(value: [hit.value], isCut: hit.isCut, recordCount: hit.recordCount))
+            .hit(hit.map { [$0] })
         case .miss(let reason): .miss(reason)
         }
     }

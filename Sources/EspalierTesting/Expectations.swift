@@ -1,5 +1,6 @@
 public import Espalier
 public import Foundation
+import Synchronization
 import Testing
 
 // Helpers for the tests of apps that use the cache. They need Swift Testing, so they stand in a
@@ -90,4 +91,34 @@ extension NormalizedCache {
         }.wait()
         return cache
     }
+}
+
+/// A clock that a test sets: it dates the writes of a cache, and tells their age.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let cache = try NormalizedCache(inMemory: Configuration(clock: clock.wallClock))
+/// try await cache.set(person).committed
+/// clock.advance(by: .seconds(3_600))  // a hit is an hour old now
+/// ```
+///
+/// Safe from every thread.
+public final class ManualClock: Sendable {
+    private let date: Mutex<Date>
+
+    /// Creates a clock that stands still at a date. A cache keeps whole seconds, so ages are exact
+    /// if the date has no fraction.
+    public init(now: Date = Date(timeIntervalSince1970: 1_800_000_000)) { date = Mutex(now) }
+
+    /// The date that the clock tells.
+    public var now: Date {
+        get { date.withLock { $0 } }
+        set { date.withLock { $0 = newValue } }
+    }
+
+    /// Moves the clock forward, or back with a negative duration.
+    public func advance(by duration: Duration) { date.withLock { $0 += duration / .seconds(1) } }
+
+    /// The clock for a cache's ``Configuration``.
+    public var wallClock: WallClock { WallClock(of: self) { $0.now } }
 }

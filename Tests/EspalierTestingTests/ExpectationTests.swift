@@ -1,5 +1,6 @@
 import Espalier
 import EspalierTesting
+import Foundation
 import Testing
 
 private struct Person: Codable, NormalizedModel, Equatable {
@@ -41,6 +42,19 @@ struct ExpectationTests {
             $0.description.contains("notFound")
         }
         withKnownIssue { expectHit(miss) } matching: { $0.description.contains("not found") }
+    }
+
+    @Test("A clock that the test sets dates the writes of a cache")
+    func clock() async throws {
+        let clock = ManualClock()
+        let cache = try NormalizedCache(inMemory: Configuration(clock: clock.wallClock))
+        defer { cache.close() }
+        try await cache.set(Person(id: 1, name: "Ada")).committed
+        clock.advance(by: .seconds(90))
+        guard case .hit(let hit) = await cache.readOutcome(Person.self, "Person:1") else {
+            return #expect(Bool(false))
+        }
+        #expect(hit.age == .seconds(90) && hit.writtenAt == clock.now - 90)
     }
 
     @Test("A fixture that does not fit its type is an error")

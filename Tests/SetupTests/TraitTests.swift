@@ -23,6 +23,7 @@ struct TraitTests {
         arguments: [
             ("", ["swift-syntax"]), ("[]", []), ("[\"Macros\"]", ["swift-syntax"]),
             ("[\"Encryption\"]", ["swift-asn1", "swift-crypto"]),
+            ("[\"Server\"]", ["swift-log", "swift-metrics"]),
         ])
     func clients(traits: String, fetched: [String]) throws {
         let client = try Checkout(client: ["Espalier"], traits: traits)

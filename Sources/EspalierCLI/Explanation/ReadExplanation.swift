@@ -3,6 +3,7 @@ import EspalierInspection
 import EspalierModels
 import EspalierRecords
 import EspalierStore
+import Foundation
 
 /// The outcome of a read and its reason, as `get --explain` prints it.
 struct ReadExplanation {
@@ -171,9 +172,12 @@ struct RecordProfile {
             ("stamp", "last use, stamp", stamp),
             ("age", "last use, accesses ago", .count(summary.age)),
             ("ageSeconds", "last use, time ago", .seconds(summary.time)),
+            ("writtenAt", "last written by itself", .text(state?.writtenAt.map(Self.date))),
             ("state", "state", isThere ? .texts(stateNames) : .nothing),
         ]
     }
+
+    private static func date(_ time: WriteTime) -> String { time.date.formatted(.iso8601) }
 
     private var stamp: Cell {
         guard summary.kind != .nothing, let state, state.stamp > .never else { return .nothing }
@@ -185,7 +189,7 @@ struct RecordProfile {
         let names: [(StateEntry.Flags, String)] = [
             (.tombstone, "deleted"), (.lost, "lost"), (.nameless, "without a name"),
             (.onCycle, "on a cycle"),
-            (.blocked, "blocked"), (.pendingRemoval, "pending removal"), (.timed, "expires"),
+            (.blocked, "blocked"), (.pendingRemoval, "pending removal"),
         ]
         return (summary.isPinned ? ["pinned"] : [])
             + names.filter { state.flags.contains($0.0) }.map(\.1)

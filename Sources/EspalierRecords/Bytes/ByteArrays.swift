@@ -22,11 +22,9 @@ extension [UInt8] {
         from start: Int = 0, with other: [UInt8], from otherStart: Int = 0, atMost limit: Int
     ) -> Int {
         precondition(start + limit <= count && otherStart + limit <= other.count)
-        return unsafe withUnsafeBufferPointer { a in
-            unsafe other.withUnsafeBufferPointer { b in
-                var count = 0
-                while count < limit, unsafe a[start + count] == b[otherStart + count] { count += 1 }
-                return count
+        return unsafe withUnsafeBytes { a in
+            unsafe other.withUnsafeBytes { b in
+                unsafe a.commonCount(from: start, with: b, from: otherStart, atMost: limit)
             }
         }
     }
@@ -36,5 +34,28 @@ extension [UInt8] {
         let limit = Swift.min(count, other.count)
         let common = commonCount(with: other, atMost: limit)
         return common < limit ? self[common] < other[common] : count < other.count
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Returns how many bytes from `start` on are the same as those of `other` from `otherStart`
+    /// on, at most `limit`. Compares eight bytes at a time.
+    ///
+    /// - Precondition: Both buffers have `limit` bytes there.
+    @inlinable
+    @inline(__always)
+    package func commonCount(
+        from start: Int, with other: UnsafeRawBufferPointer, from otherStart: Int, atMost limit: Int
+    ) -> Int {
+        precondition(start + limit <= count && otherStart + limit <= other.count)
+        var found = 0
+        while found + 8 <= limit {
+            let a = unsafe loadUnaligned(fromByteOffset: start + found, as: UInt64.self)
+            let b = unsafe other.loadUnaligned(fromByteOffset: otherStart + found, as: UInt64.self)
+            if a != b { return found + (a.littleEndian ^ b.littleEndian).trailingZeroBitCount / 8 }
+            found += 8
+        }
+        while found < limit, unsafe self[start + found] == other[otherStart + found] { found += 1 }
+        return found
     }
 }

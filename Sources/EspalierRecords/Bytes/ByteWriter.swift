@@ -3,13 +3,14 @@
 /// It is no array: appending a few bytes to an array costs a call and a check for other references,
 /// which took half of the cost of a text.
 @safe
+@usableFromInline
 package struct ByteWriter: ~Copyable {
     // Sound, because the pointer does not outlive a call: `init` and `grow` allocate the memory,
     // and `deinit` frees it, once, because the writer can't be copied. The first `count` bytes are
     // initialised, and `makeRoom` precedes everything that adds bytes.
-    private var base: UnsafeMutableRawPointer
-    private var capacity: Int
-    package private(set) var count = 0
+    @usableFromInline var base: UnsafeMutableRawPointer
+    @usableFromInline var capacity: Int
+    @usableFromInline package internal(set) var count = 0
 
     package init(capacity: Int = 0) {
         self.capacity = max(capacity, 32)
@@ -26,13 +27,15 @@ package struct ByteWriter: ~Copyable {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
 
+    @inlinable
     @inline(__always)
-    private mutating func makeRoom(for more: Int) {
+    mutating func makeRoom(for more: Int) {
         if more > capacity - count { grow(by: more) }
     }
 
     @inline(never)
-    private mutating func grow(by more: Int) {
+    @usableFromInline
+    mutating func grow(by more: Int) {
         let larger = max(capacity * 2, count + more)
         let room = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 1)
         unsafe room.copyMemory(from: base, byteCount: count)
@@ -42,18 +45,21 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Stores a value in memory that `makeRoom` has reserved.
+    @inlinable
     @inline(__always)
-    private mutating func store<T: BitwiseCopyable>(_ value: T) {
+    mutating func store<T: BitwiseCopyable>(_ value: T) {
         unsafe base.storeBytes(of: value, toByteOffset: count, as: T.self)
         count += MemoryLayout<T>.size
     }
 
+    @inlinable
     @inline(__always)
     package mutating func append(_ byte: UInt8) {
         makeRoom(for: 1)
         store(byte)
     }
 
+    @inlinable
     @inline(__always)
     package mutating func append(_ run: UnsafeRawBufferPointer) {
         guard let start = run.baseAddress else { return }
@@ -73,6 +79,7 @@ package struct ByteWriter: ~Copyable {
     package mutating func append(_ other: borrowing ByteWriter) { unsafe append(other.written) }
 
     /// Appends a big-endian integer.
+    @inlinable
     @inline(__always)
     package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(integer value: I) {
         makeRoom(for: MemoryLayout<I>.size)
@@ -102,6 +109,7 @@ package struct ByteWriter: ~Copyable {
     @inline(never)
     private mutating func append(scattered string: String) { append(Array(string.utf8)) }
 
+    @inlinable
     @inline(__always)
     package mutating func append(varint value: UInt64) {
         makeRoom(for: 10)
@@ -113,6 +121,7 @@ package struct ByteWriter: ~Copyable {
         store(UInt8(truncatingIfNeeded: rest))
     }
 
+    @inlinable
     @inline(__always)
     package mutating func append(signedVarint value: Int64) {
         append(varint: UInt64(bitPattern: (value << 1) ^ (value >> 63)))
@@ -148,6 +157,7 @@ package struct ByteWriter: ~Copyable {
         unsafe RecordBuffer(ByteReader(written), 0..<count)
     }
 
+    @inlinable
     @inline(__always)
     package mutating func removeAll() { count = 0 }
 

@@ -82,6 +82,7 @@ public enum ValueKind: Sendable, Equatable {
 }
 
 /// The reason why bytes can't be read as the format says. Further up it is a miss, never a trap.
+@usableFromInline
 package enum FormatError: Error, Sendable, Equatable {
     /// The bytes end before the value they announce.
     case truncated

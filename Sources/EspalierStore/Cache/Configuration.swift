@@ -74,6 +74,8 @@ public struct Configuration: Sendable, Hashable {
     /// wait behind long ones until there are as many of them. Reads that block run on the caller's
     /// thread and do not count.
     public var readerThreads: Int
+    /// The clock that dates writes. Default: the system's. Tests use another one.
+    public var clock: WallClock
 
     /// Creates a configuration.
     ///
@@ -89,13 +91,14 @@ public struct Configuration: Sendable, Hashable {
     ///   - encryption: The keys of the cache, or `nil` if it is not encrypted.
     ///   - blockCache: The most memory for decompressed records.
     ///   - readerThreads: The most suspended reads that run at the same time, at least 1.
+    ///   - clock: The clock that dates writes.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
         compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
         onFailure: FailurePolicy = .throw, isReadOnly: Bool = false,
         encryption: Encryption? = nil, blockCache: ByteCount = .mebibytes(6),
-        readerThreads: Int = 8
+        readerThreads: Int = 8, clock: WallClock = .system
     ) {
         self.budget = budget
         self.durability = durability
@@ -108,6 +111,7 @@ public struct Configuration: Sendable, Hashable {
         self.encryption = encryption
         self.blockCache = blockCache
         self.readerThreads = readerThreads
+        self.clock = clock
     }
 }
 

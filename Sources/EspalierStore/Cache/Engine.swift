@@ -69,7 +69,8 @@ final class Engine: Sendable {
             generations, statistics, configuration.compression, feed: changeSets,
             wakeWriter: { [queue] in queue.wakeWriter() }
         ) { [events] changes, timeline in
-            events.send(changes.victims, timeline)
+            events.send(
+                changes.victims, timeline, at: Timeline.second(of: configuration.clock.now))
         }
         // Last, because nothing stops the thread if a later step throws.
         writer = WriterThread(queue, committer)

@@ -28,7 +28,9 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> Model? {
-        readOutcome(type, identifier, consistency: consistency, access: access).value
+        outcome(.node(type, identifier), consistency, access) {
+            try $0.node(type, identifier)
+        }.value
     }
 
     /// Reads the tree of the node `identifier` on another thread.
@@ -43,7 +45,9 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> Model? {
-        await readOutcome(type, identifier, consistency: consistency, access: access).value
+        await outcome(.node(type, identifier), consistency, access) {
+            try $0.node(type, identifier)
+        }.value
     }
 
     /// Reads the tree of the node `identifier` and says why, if it misses. Blocks the calling
@@ -59,7 +63,9 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.node(type, identifier), consistency, access) { try $0.node(type, identifier) }
+        outcome(.node(type, identifier), consistency, access) { [clock] in
+            try $0.dated(by: clock).node(type, identifier)
+        }
     }
 
     /// Reads the tree of the node `identifier` on another thread and says why, if it misses.
@@ -74,8 +80,8 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.node(type, identifier), consistency, access) {
-            try $0.node(type, identifier)
+        await outcome(.node(type, identifier), consistency, access) { [clock] in
+            try $0.dated(by: clock).node(type, identifier)
         }
     }
 
@@ -176,7 +182,9 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.key(type, key), consistency, access) { try $0.model(type, forKey: key) }
+        outcome(.key(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).model(type, forKey: key)
+        }
     }
 
     /// Reads the model under `key` on another thread, or else the node whose identifier `key` is.
@@ -191,7 +199,9 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.key(type, key), consistency, access) { try $0.model(type, forKey: key) }
+        await outcome(.key(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).model(type, forKey: key)
+        }
     }
 
     // MARK: - Collections
@@ -211,8 +221,8 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key), consistency, access) {
-            try $0.collection(type, forKey: key)
+        outcome(.collection(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
 
@@ -231,8 +241,8 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency, access) {
-            try $0.collection(type, forKey: key)
+        await outcome(.collection(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
 
@@ -248,7 +258,9 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> [Model]? {
-        collectionOutcome(of: type, forKey: key, consistency: consistency, access: access).value
+        outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key)
+        }.value
     }
 
     /// Reads the collection under `key` on another thread.
@@ -263,8 +275,9 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> [Model]? {
-        await collectionOutcome(of: type, forKey: key, consistency: consistency, access: access)
-            .value
+        await outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key)
+        }.value
     }
 
     /// Reads a part of the collection under `key`: a page of a list. Blocks the calling thread.
@@ -288,8 +301,8 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key), consistency, access) {
-            try $0.collection(type, forKey: key, in: range)
+        outcome(.collection(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).collection(type, forKey: key, in: range)
         }
     }
 
@@ -306,8 +319,8 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency, access) {
-            try $0.collection(type, forKey: key, in: range)
+        await outcome(.collection(type, key), consistency, access) { [clock] in
+            try $0.dated(by: clock).collection(type, forKey: key, in: range)
         }
     }
 
@@ -324,9 +337,9 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch
     ) -> [Model]? {
-        collectionOutcome(
-            of: type, forKey: key, range: range, consistency: consistency, access: access
-        ).value
+        outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key, in: range)
+        }.value
     }
 
     /// Reads a part of the collection under `key` on another thread.
@@ -342,9 +355,9 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch
     ) async -> [Model]? {
-        await collectionOutcome(
-            of: type, forKey: key, range: range, consistency: consistency, access: access
-        ).value
+        await outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key, in: range)
+        }.value
     }
 
     /// Returns the number of elements of the collection under `key`; nil for a miss. Blocks the
@@ -417,6 +430,9 @@ extension NormalizedCache {
     }
 
     // MARK: - Implementation
+
+    /// The clock by which hits tell their age.
+    private var clock: WallClock { engine.configuration.clock }
 
     func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,

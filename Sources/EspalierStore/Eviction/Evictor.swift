@@ -505,6 +505,6 @@ extension CommitTransaction {
     func count(_ evicted: EvictionCounts, for reason: Eviction.Reason) {
         lifetime.add(
             evicted, for: reason,
-            ages: lifetime.timeline.ages(of: evicted, at: Timeline.currentSecond))
+            ages: lifetime.timeline.ages(of: evicted, at: Timeline.second(of: now)))
     }
 }

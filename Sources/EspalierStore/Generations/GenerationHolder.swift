@@ -179,6 +179,9 @@ final class GenerationHolder: Sendable {
     /// Whether nothing in the directory may change.
     var isReadOnly: Bool { configuration.isReadOnly }
 
+    /// The clock that dates writes.
+    var clock: WallClock { configuration.clock }
+
     /// Whether an access finds the live generation open, and waits for nothing.
     var isUpToDate: Bool {
         guard let (live, isUpToDate) = try? lastKnown() else { return false }

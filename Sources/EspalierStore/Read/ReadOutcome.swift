@@ -1,4 +1,5 @@
 public import EspalierRecords
+public import Foundation
 
 /// The result of a read: a whole tree, or the reason of a miss.
 ///
@@ -35,16 +36,38 @@ public struct Hit<Value: Sendable>: Sendable {
     public let isCut: Bool
     /// How many records were decoded.
     public let recordCount: Int
+    /// When the model or the collection was last written by itself, to the second; nil if it was
+    /// only written as a part of another model.
+    ///
+    /// A write that changes nothing counts. A later write of a model that contains this one does
+    /// not.
+    public let writtenAt: Date?
+    /// How old the model or the collection was when it was read: the time since ``writtenAt``, by
+    /// the clock of the cache's ``Configuration``. Not negative, even if the clock was set back.
+    ///
+    /// ```swift
+    /// if case .hit(let hit) = await cache.readOutcome(Feed.self, "Feed:1") {
+    ///     show(hit.value)
+    ///     if hit.age ?? .zero > .seconds(600) { refetch() }
+    /// }
+    /// ```
+    public let age: Duration?
 
-    package init(value: Value, isCut: Bool, recordCount: Int) {
+    package init(
+        value: Value, isCut: Bool, recordCount: Int, writtenAt: Date? = nil, age: Duration? = nil
+    ) {
         self.value = value
         self.isCut = isCut
         self.recordCount = recordCount
+        self.writtenAt = writtenAt
+        self.age = age
     }
 
     /// Returns the hit with its value transformed.
-    func map<Other>(_ transform: (Value) -> Other) -> Hit<Other> {
-        Hit<Other>(value: transform(value), isCut: isCut, recordCount: recordCount)
+    package func map<Other>(_ transform: (Value) -> Other) -> Hit<Other> {
+        Hit<Other>(
+            value: transform(value), isCut: isCut, recordCount: recordCount, writtenAt: writtenAt,
+            age: age)
     }
 }
 

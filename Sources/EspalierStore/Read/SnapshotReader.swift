@@ -17,6 +17,8 @@ package final class SnapshotReader {
     /// The transaction that is read before its end; nil for a snapshot of the last commit.
     private let commit: CommitTransaction?
     private let cancellation: ReadCancellation?
+    /// Tells hits their age; nil if they have none, which saves a look-up.
+    private var clock: WallClock?
     /// Whether to note which nodes the reads have looked at.
     var notesNames = false
     /// The identifiers of these nodes.
@@ -51,6 +53,12 @@ package final class SnapshotReader {
         blockLimit = limits.maximumBytes
         self.commit = commit
         cancellation = nil
+    }
+
+    /// Lets hits tell when they were written, and how long ago that was.
+    func dated(by clock: WallClock) -> SnapshotReader {
+        self.clock = clock
+        return self
     }
 
     /// Reads the tree of the node `identifier`.
@@ -183,13 +191,12 @@ package final class SnapshotReader {
     }
 
     private func isTombstone(_ handle: Handle) throws -> Bool {
-        let state =
-            if let commit {
-                try commit.states.entry(handle, in: snapshot)
-            } else {
-                try snapshot.state(generation.keyspaces, of: handle) ?? .default
-            }
-        return state.flags.contains(.tombstone)
+        try state(of: handle).flags.contains(.tombstone)
+    }
+
+    private func state(of handle: Handle) throws -> StateEntry {
+        if let commit { return try commit.states.entry(handle, in: snapshot) }
+        return try snapshot.state(generation.keyspaces, of: handle) ?? .default
     }
 
     // MARK: - JSON
@@ -378,8 +385,13 @@ package final class SnapshotReader {
         switch result {
         case .success(let value):
             touched.append(handle)
+            // A damaged group of states makes no read a miss.
+            let writtenAt = clock == nil ? nil : (try? state(of: handle))?.writtenAt?.date
+            let age = writtenAt.flatMap { clock?.age(of: $0) }
             return .hit(
-                Hit(value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount))
+                Hit(
+                    value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
+                    writtenAt: writtenAt, age: age))
         case .failure(let reason):
             return .miss(
                 treeReader.lacksField ? try incomplete(entry, reason, body) : reason)

@@ -97,10 +97,11 @@ public struct Eviction: Sendable, Hashable, Codable {
 extension Broadcast where Element == CacheEvent {
     /// Sends an event for each victim of a commit, in order.
     ///
-    /// - Parameter timeline: Turns the victims' stamps into ages.
-    func send(_ victims: [Victim], _ timeline: Timeline) {
+    /// - Parameters:
+    ///   - timeline: Turns the victims' stamps into ages.
+    ///   - now: The second of the commit.
+    func send(_ victims: [Victim], _ timeline: Timeline, at now: Int64) {
         guard hasSubscribers, !victims.isEmpty else { return }
-        let now = Timeline.currentSecond
         for victim in victims {
             guard let entry = victim.entries.first else { continue }
             send(

@@ -15,81 +15,117 @@ extension CacheStatistics {
     public func prometheusText(
         prefix: String = "espalier", labels: [String: String] = [:]
     ) -> String {
-        var text = PrometheusText(prefix: prefix, labels: labels)
-        text.gauge("records", "Records stored", Double(records))
-        text.gauge("directory_bytes", "Size of the directory", Double(directoryBytes.bytes))
-        text.gauge("budget_bytes", "Most bytes of the directory", Double(budget.bytes))
-        text.gauge("pages_used", "Pages in use", Double(pagesUsed))
-        text.gauge("pending_writes", "Writes not yet committed", Double(pendingWrites))
-        text.gauge("pending_bytes", "Bytes of waiting writes", Double(pendingBytes.bytes))
-        text.gauge(
-            "writer_blocked_seconds", "Length of the commit under way",
-            writerBlockedFor.map { $0 / .seconds(1) } ?? 0)
-        text.counter("hits_total", "Reads that were hits", Double(hits))
-        text.counter("misses_total", "Reads that missed", misses, by: "reason")
-        text.counter("commits_total", "Commits", Double(commits))
-        text.counter("records_written_total", "Records written", Double(recordsWritten))
-        text.counter("dropped_writes_total", "Writes given up", droppedWrites, by: "reason")
-        text.counter("rejected_writes_total", "Writes refused", rejectedWrites, by: "code")
-        text.counter("evicted_records_total", "Records evicted", Double(evictions.records))
-        text.counter("evicted_bytes_total", "Bytes evicted", Double(evictions.bytes.bytes))
-        text.summary("read_seconds", "Time of reads", readLatency)
-        text.summary("commit_seconds", "Time of commits", commitLatency)
-        return text.lines.joined(separator: "\n") + "\n"
+        metrics.flatMap { metric -> [String] in
+            let name = "\(prefix)_\(metric.name)"
+            return ["# HELP \(name) \(metric.help)", "# TYPE \(name) \(metric.kind)"]
+                + metric.samples.map { sample in
+                    sample.prometheusLine(of: name, labels)
+                }
+        }.joined(separator: "\n") + "\n"
+    }
+
+    /// The statistics that a server watches, by their names in Prometheus.
+    package var metrics: [CacheMetric] {
+        [
+            .gauge("records", "Records stored", Double(records)),
+            .gauge("directory_bytes", "Size of the directory", Double(directoryBytes.bytes)),
+            .gauge("budget_bytes", "Most bytes of the directory", Double(budget.bytes)),
+            .gauge("pages_used", "Pages in use", Double(pagesUsed)),
+            .gauge("pending_writes", "Writes not yet committed", Double(pendingWrites)),
+            .gauge("pending_bytes", "Bytes of waiting writes", Double(pendingBytes.bytes)),
+            .gauge(
+                "writer_blocked_seconds", "Length of the commit under way",
+                writerBlockedFor.map { $0 / .seconds(1) } ?? 0),
+            .counter("hits_total", "Reads that were hits", Double(hits)),
+            .counter("misses_total", "Reads that missed", misses, by: "reason"),
+            .counter("commits_total", "Commits", Double(commits)),
+            .counter("records_written_total", "Records written", Double(recordsWritten)),
+            .counter("dropped_writes_total", "Writes given up", droppedWrites, by: "reason"),
+            .counter("rejected_writes_total", "Writes refused", rejectedWrites, by: "code"),
+            .counter("evicted_records_total", "Records evicted", Double(evictions.records)),
+            .counter("evicted_bytes_total", "Bytes evicted", Double(evictions.bytes.bytes)),
+            .summary("read_seconds", "Time of reads", readLatency),
+            .summary("commit_seconds", "Time of commits", commitLatency),
+        ]
     }
 }
 
-/// Lines of the text format of Prometheus.
-private struct PrometheusText {
-    let prefix: String
-    let labels: [String: String]
-    private(set) var lines: [String] = []
-
-    init(prefix: String, labels: [String: String]) {
-        self.prefix = prefix
-        self.labels = labels
+/// One of the statistics as a monitoring system has it: a name, and values with labels.
+package struct CacheMetric: Sendable {
+    /// What the values of a metric are, under the names of Prometheus.
+    package enum Kind: String, Sendable {
+        /// The latest value counts.
+        case gauge
+        /// The value only grows.
+        case counter
+        /// Quantiles, which are gauges, and a count, which only grows.
+        case summary
     }
 
-    mutating func gauge(_ name: String, _ help: String, _ value: Double) {
-        begin(name, help, "gauge")
-        add(name, [:], value)
+    /// A value of a metric.
+    package struct Sample: Sendable {
+        /// What the name of the sample adds to that of the metric.
+        package var suffix = ""
+        package var label: (name: String, value: String)?
+        package var value: Double
+        /// Whether the value only grows.
+        package var isCounter: Bool
     }
 
-    mutating func counter(_ name: String, _ help: String, _ value: Double) {
-        begin(name, help, "counter")
-        add(name, [:], value)
+    package let name: String
+    package let help: String
+    package let kind: Kind
+    package private(set) var samples: [Sample] = []
+
+    static func gauge(_ name: String, _ help: String, _ value: Double) -> CacheMetric {
+        CacheMetric(
+            name: name, help: help, kind: .gauge,
+            samples: [Sample(value: value, isCounter: false)])
     }
 
-    /// Adds a line for each value, with its name as the label `label`.
-    mutating func counter(
+    static func counter(_ name: String, _ help: String, _ value: Double) -> CacheMetric {
+        CacheMetric(
+            name: name, help: help, kind: .counter,
+            samples: [Sample(value: value, isCounter: true)])
+    }
+
+    /// Returns a metric with a sample for each value, whose name is the label `label`.
+    static func counter(
         _ name: String, _ help: String, _ values: [String: Int], by label: String
-    ) {
-        begin(name, help, "counter")
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            add(name, [label: key], Double(value))
-        }
+    ) -> CacheMetric {
+        CacheMetric(
+            name: name, help: help, kind: .counter,
+            samples: values.sorted { $0.key < $1.key }.map {
+                Sample(label: (label, $0.key), value: Double($0.value), isCounter: true)
+            })
     }
 
-    /// Adds the quantiles that are known, and the count.
-    mutating func summary(_ name: String, _ help: String, _ latency: LatencySummary) {
-        begin(name, help, "summary")
+    /// Returns a metric with the quantiles that are known, and the count.
+    static func summary(
+        _ name: String, _ help: String, _ latency: LatencySummary
+    ) -> CacheMetric {
+        var metric = CacheMetric(name: name, help: help, kind: .summary)
         for (quantile, value) in [("0.5", latency.p50), ("0.99", latency.p99)] {
             guard let value else { continue }
-            add(name, ["quantile": quantile], value / .seconds(1))
+            metric.samples.append(
+                Sample(
+                    label: ("quantile", quantile), value: value / .seconds(1), isCounter: false))
         }
-        add(name + "_count", [:], Double(latency.count))
+        metric.samples.append(
+            Sample(suffix: "_count", value: Double(latency.count), isCounter: true))
+        return metric
     }
+}
 
-    private mutating func begin(_ name: String, _ help: String, _ type: String) {
-        lines.append("# HELP \(prefix)_\(name) \(help)")
-        lines.append("# TYPE \(prefix)_\(name) \(type)")
-    }
-
-    private mutating func add(_ name: String, _ own: [String: String], _ value: Double) {
-        let all = labels.merging(own) { _, own in own }.sorted { $0.key < $1.key }
-        let text = all.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+extension CacheMetric.Sample {
+    /// Returns the sample as a line of the text format of Prometheus.
+    fileprivate func prometheusLine(of name: String, _ labels: [String: String]) -> String {
+        var all = labels
+        if let label { all[label.name] = label.value }
+        let text = all.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
         let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
-        lines.append("\(prefix)_\(name)" + (text.isEmpty ? "" : "{\(text)}") + " \(number)")
+        return name + suffix + (text.isEmpty ? "" : "{\(text)}") + " \(number)"
     }
 
     private static func escaped(_ value: String) -> String {

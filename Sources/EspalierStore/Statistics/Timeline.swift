@@ -85,7 +85,13 @@ package struct Timeline: Hashable, Sendable {
     }
 
     /// The current second of the clock that samples and ages use.
-    package static var currentSecond: Int64 { Int64(Date().timeIntervalSince1970) }
+    package static var currentSecond: Int64 { second(of: Date()) }
+
+    /// Returns the second of a date, within the accepted ones.
+    static func second(of date: Date) -> Int64 {
+        let second = date.timeIntervalSince1970.rounded(.down)
+        return Int64(min(max(second, Double(seconds.lowerBound)), Double(seconds.upperBound)))
+    }
 
     // MARK: - Stored form
 

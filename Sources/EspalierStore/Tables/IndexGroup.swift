@@ -119,27 +119,41 @@ struct IndexGroup {
 
     /// Returns the interval that holds a name if the group does: the last one whose first entry
     /// does not follow it.
-    func interval(of name: [UInt8]) throws(FormatError) -> Int {
+    ///
+    /// - Parameter lowest: An interval that is not behind it: that of a name before.
+    func interval(of name: [UInt8], from lowest: Int) throws(FormatError) -> Int {
         try unsafe name.span.bytes.withUnsafeBytes { (name) throws(FormatError) -> Int in
-            unsafe try interval(of: name, common: commonCount(key, 0, name, 0))
+            let common = unsafe commonCount(key, 0, name, 0)
+            guard lowest + 1 < intervalCount,
+                unsafe try !follows(interval: lowest + 1, name, common: common)
+            else { return lowest }
+            return unsafe try interval(of: name, from: lowest + 1, common: common)
         }
     }
 
     @inline(__always)
     private func interval(
-        of name: UnsafeRawBufferPointer, common: Int
+        of name: UnsafeRawBufferPointer, from lowest: Int = 0, common: Int
     ) throws(FormatError) -> Int {
-        var (low, high) = (0, intervalCount - 1)
+        var (low, high) = (lowest, intervalCount - 1)
         while low < high {
             let middle = (low + high + 1) / 2
-            let first = unsafe try entry(at: start(middle), before: key.count, base)
-            if unsafe follows(first, name, common: common) {
+            if unsafe try follows(interval: middle, name, common: common) {
                 high = middle - 1
             } else {
                 low = middle
             }
         }
         return low
+    }
+
+    /// Returns whether the first entry of an interval follows a name.
+    @inline(__always)
+    private func follows(
+        interval: Int, _ name: UnsafeRawBufferPointer, common: Int
+    ) throws(FormatError) -> Bool {
+        let first = unsafe try entry(at: start(interval), before: key.count, base)
+        return unsafe follows(first, name, common: common)
     }
 
     /// Returns whether the first entry of an interval follows a name. `common` is the number of
@@ -222,9 +236,8 @@ struct IndexGroup {
         _ a: UnsafeRawBufferPointer, _ first: Int, _ b: UnsafeRawBufferPointer, _ second: Int
     ) -> Int {
         let limit = min(a.count - first, b.count - second)
-        var count = 0
-        while count < limit, unsafe a[first + count] == b[second + count] { count += 1 }
-        return count
+        guard limit > 0 else { return 0 }
+        return unsafe a.commonCount(from: first, with: b, from: second, atMost: limit)
     }
 
     // MARK: - All entries

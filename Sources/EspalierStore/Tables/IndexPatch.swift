@@ -43,7 +43,9 @@ extension IndexPatch {
         of changes: ArraySlice<IndexChange>, in group: IndexGroup
     ) throws(FormatError) -> [Int] {
         var intervals: [Int] = []
-        for change in changes { intervals.append(try group.interval(of: change.key)) }
+        for change in changes {
+            intervals.append(try group.interval(of: change.key, from: intervals.last ?? 0))
+        }
         return intervals
     }
 

@@ -79,11 +79,11 @@ struct PendingNames {
                     key: Array(bytes[name.start..<name.start + name.count]), handle: name.handle,
                     mayBeCut: name.mayBeCut))
         }
-        additions.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        additions.sort { $0.key.precedes($1.key) }
         var removals = removed.flatMap { handle, keys in
             keys.map { IndexChange(key: $0, handle: handle) }
         }
-        removals.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        removals.sort { $0.key.precedes($1.key) }
         self = PendingNames()
         return (removals, additions)
     }

@@ -228,6 +228,16 @@ final class ReferenceCounts {
 
     // MARK: Accesses and flags
 
+    /// Marks a record as written by itself at a time, which is an access.
+    func noteWrite(
+        _ handle: Handle, at time: WriteTime, in transaction: borrowing WriteTransaction
+    ) throws {
+        try update(handle, in: transaction) { entry in
+            entry.stamp = stamp
+            entry.writtenAt = time
+        }
+    }
+
     /// Marks a record as accessed now.
     func touch(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0.stamp = stamp }
@@ -269,6 +279,7 @@ final class ReferenceCounts {
         try update(handle, in: transaction) { entry in
             entry.flags = [.tombstone]
             entry.stamp = .never
+            entry.forgetTimes()
         }
         if pending[handle]?.entry.referenceCount == 0 {
             pending[handle]?.isRemoved = true
@@ -293,6 +304,7 @@ final class ReferenceCounts {
             entry.flags =
                 entry.referenceCount == 0 ? .pendingRemoval : [.pendingRemoval, .tombstone]
             entry.stamp = stamp
+            entry.forgetTimes()
             entry.released = 0
         }
         if pending[handle]?.entry.flags.contains(.tombstone) == true { tombstoneChange += 1 }
@@ -306,6 +318,7 @@ final class ReferenceCounts {
         try update(handle, in: transaction) { entry in
             entry.flags = [.pendingRemoval, .blocked]
             entry.stamp = stamp
+            entry.forgetTimes()
             entry.released = 0
         }
     }
@@ -342,6 +355,7 @@ final class ReferenceCounts {
     ) throws {
         try update(handle, in: transaction) { entry in
             entry.unflag()
+            entry.forgetTimes()
             entry.flags.formUnion(isNamed ? .lost : [.lost, .nameless])
         }
     }

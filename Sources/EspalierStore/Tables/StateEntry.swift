@@ -1,10 +1,11 @@
 import EspalierRecords
+package import Foundation
 
 /// The state of a record besides its content: how many references lead to it, when it was accessed,
 /// and its flags. The head of `Eviction/EvictionPolicy.swift` draws the states of a record.
 ///
 ///     state = head, [flags], [reference count (varint)], stamp (varint),
-///             [written-at, expiry (varints)], [released (varint)]
+///             [written-at (varint)], [expiry (varint)], [released (varint)]
 ///     head  = byte: the reference count, or 7F if it follows; 80 more if flags follow
 ///
 /// A ``StateGroup`` holds it only where it differs from the default: a record with one reference
@@ -23,8 +24,6 @@ package struct StateEntry: Hashable, Sendable {
         package static let onCycle = Flags(rawValue: 4)
         /// The record has no index entry, and its children are released a few with each commit.
         package static let pendingRemoval = Flags(rawValue: 8)
-        /// Written-at and expiry follow in the entry.
-        package static let timed = Flags(rawValue: 16)
         /// The record is lost and has no index entry. No write can refill it. Its entry is removed
         /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
@@ -37,8 +36,11 @@ package struct StateEntry: Hashable, Sendable {
     package var referenceCount: UInt64 = 1
     package var stamp = Stamp.never
     package var flags: Flags = []
-    package var writtenAt: UInt64 = 0
-    package var expiry: UInt64 = 0
+    /// When the record was last written by itself, and not as a part of another one; nil if that
+    /// never happened. The bytes have a flag for it.
+    package var writtenAt: WriteTime?
+    /// Reserved: this version keeps it, and never sets it. The bytes have a flag for it.
+    package var expiry: UInt64?
     /// How many children of a record with a pending removal have been released; `allReleased` when
     /// only its bytes are left.
     package var released: UInt64 = 0
@@ -103,23 +105,33 @@ extension StateEntry {
     /// cycle.
     package mutating func block() { flags.formUnion([.onCycle, .blocked]) }
 
+    /// Forgets when the record was written: it is gone, or will be.
+    mutating func forgetTimes() {
+        writtenAt = nil
+        expiry = nil
+    }
+
     /// Notes that the record lies on no cycle.
     package mutating func unflag() { flags.subtract([.onCycle, .blocked]) }
 
     private static let longCount: UInt8 = 0x7F
     private static let flagged: UInt8 = 0x80
+    // Flags of the bytes alone: they follow from the entry.
+    private static let written = Flags(rawValue: 16)
+    private static let expires = Flags(rawValue: 128)
 
     func append(to writer: inout ByteWriter) {
+        var flags = flags
+        if writtenAt != nil { flags.insert(Self.written) }
+        if expiry != nil { flags.insert(Self.expires) }
         let isShort = referenceCount < Self.longCount
         writer.append(
             (isShort ? UInt8(referenceCount) : Self.longCount) | (flags.isEmpty ? 0 : Self.flagged))
         if !flags.isEmpty { writer.append(flags.rawValue) }
         if !isShort { writer.append(varint: referenceCount) }
         writer.append(varint: stamp.rawValue)
-        if flags.contains(.timed) {
-            writer.append(varint: writtenAt)
-            writer.append(varint: expiry)
-        }
+        if let writtenAt { writer.append(varint: writtenAt.rawValue) }
+        if let expiry { writer.append(varint: expiry) }
         if flags.contains(.pendingRemoval) { writer.append(varint: released) }
     }
 
@@ -129,10 +141,28 @@ extension StateEntry {
         let count = head & ~Self.flagged
         referenceCount = count == Self.longCount ? try reader.varint() : UInt64(count)
         stamp = Stamp(try reader.varint())
-        if flags.contains(.timed) {
-            writtenAt = try reader.varint()
-            expiry = try reader.varint()
-        }
+        if flags.remove(Self.written) != nil { writtenAt = WriteTime(try reader.varint()) }
+        if flags.remove(Self.expires) != nil { expiry = try reader.varint() }
         if flags.contains(.pendingRemoval) { released = try reader.varint() }
+    }
+}
+
+/// When a record was written: seconds since the beginning of 2026, UTC. Until mid-2034 such a
+/// number takes 4 bytes.
+package struct WriteTime: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    private static let epoch = 1_767_225_600.0
+
+    /// A date before 2026, which only a wrong clock tells, counts as the beginning of 2026.
+    package init(_ date: Date) {
+        let seconds = date.timeIntervalSince1970 - Self.epoch
+        rawValue = seconds > 0 ? UInt64(min(seconds, 0x1p40)) : 0
+    }
+
+    package var date: Date {
+        Date(timeIntervalSince1970: Self.epoch + Double(min(rawValue, 1 << 40)))
     }
 }

@@ -1,6 +1,7 @@
 import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 
 /// One commit: the tables as one write transaction changes them, and the steps from the operations
 /// to the end of the transaction.
@@ -48,6 +49,8 @@ final class CommitTransaction {
     var lifetime: LifetimeCounters
 
     // confined to the thread that commits
+    /// The date of the commit.
+    var now = Date()
     /// What the commit tells other processes.
     var ring = ChangeRing.silent
     /// Whether reference counts may be wrong, because a damaged record or an index entry that led
@@ -142,6 +145,7 @@ final class CommitTransaction {
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
+        commit.now = generations.clock.now
         commit.ring = generations.ring(in: generation)
         // After the tables: LMDB does not report a damaged page where it counts pages.
         let plan = try request.plan(in: generation, transaction)
@@ -234,7 +238,7 @@ final class CommitTransaction {
         let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pins.cost))
         try counterTable.flush(&transaction, keyspaces)
-        lifetime.timeline.addSample(counters.stamp, at: Timeline.currentSecond)
+        lifetime.timeline.addSample(counters.stamp, at: Timeline.second(of: now))
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         try ring.append(changes, in: &transaction, keyspaces)
         return (changedShapes, dropped)
@@ -332,7 +336,7 @@ final class CommitTransaction {
         at entry: Int, of tree: FlattenedTree, _ handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws {
-        try states.touch(handles[entry], in: transaction)
+        try states.noteWrite(handles[entry], at: WriteTime(now), in: transaction)
         try delete(.key, tree.entries[entry].identifier, in: &transaction)
     }
 
@@ -355,7 +359,7 @@ final class CommitTransaction {
         let content = RecordContent(
             nameSpace: .key, identifier: key, children: children, values: value[...])
         if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
-        try states.touch(slot.handle, in: transaction)
+        try states.noteWrite(slot.handle, at: WriteTime(now), in: transaction)
     }
 
     /// Deletes the entry of an identifier or key. Returns whether there was one.

@@ -18,8 +18,11 @@ struct StateEntryTests {
         _ flags: StateEntry.Flags, _ random: inout SeededGenerator
     ) -> StateEntry {
         func number() -> UInt64 { Self.numbers.randomElement(using: &random) ?? 0 }
-        var state = StateEntry(referenceCount: number(), stamp: Stamp(number()), flags: flags)
-        if flags.contains(.timed) { (state.writtenAt, state.expiry) = (number(), number()) }
+        var state = StateEntry(referenceCount: number(), stamp: Stamp(number()))
+        // The bytes have two flags that an entry tells by its optional times.
+        state.flags = flags.subtracting([.init(rawValue: 16), .init(rawValue: 128)])
+        if flags.contains(.init(rawValue: 16)) { state.writtenAt = WriteTime(number()) }
+        if flags.contains(.init(rawValue: 128)) { state.expiry = number() }
         if flags.contains(.pendingRemoval) { state.released = number() }
         return state
     }

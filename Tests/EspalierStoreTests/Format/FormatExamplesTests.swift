@@ -20,10 +20,17 @@ struct FormatExamplesTests {
         var modelIdentifier: String? { "Note:\(id)" }
     }
 
+    /// A clock that tells the date of the examples.
+    private final class ExampleClock: Sendable {
+        let date = WriteTime(256 * 86_400).date
+    }
+
     @Test("The example of every keyspace in docs/FORMAT.md is what a cache stores")
     func examples() throws {
         let document = try document()
-        try withCache { cache in
+        var configuration = Configuration.forTests
+        configuration.clock = WallClock(of: ExampleClock()) { $0.date }
+        try withCache(configuration) { cache in
             try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
             try cache.readStorage { transaction, keyspaces in
                 for keyspace in [

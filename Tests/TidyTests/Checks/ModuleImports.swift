@@ -32,6 +32,8 @@ enum ModuleImports {
             "EspalierConsistency", "EspalierModels", "EspalierRecords", "EspalierEncryption",
         ],
         "EspalierTesting": ["Espalier", "Testing"],
+        // swift-log and swift-metrics, only with the trait Server.
+        "EspalierServer": ["EspalierStore", "EspalierRecords", "Logging", "Metrics"],
         "EspalierCharts": [],
         // The hand-written baseline of the benchmarks calls LMDB itself.
         "EspalierFixtures": [

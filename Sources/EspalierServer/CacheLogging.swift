@@ -1,0 +1,78 @@
+#if Server
+import EspalierRecords
+public import EspalierStore
+public import Logging
+
+// The trait `Server` adds swift-log and swift-metrics. Without it this module is empty, and neither
+// package is fetched.
+
+extension NormalizedCache {
+    /// Logs what the cache does of its own accord, until it is closed.
+    ///
+    /// ```swift
+    /// cache.log(to: Logger(label: "cache"))
+    /// ```
+    ///
+    /// - `warning`: a write was given up, the contents were replaced after damage, other users had
+    ///   access to a file, or a record was found damaged.
+    /// - `notice`: the caller emptied the cache.
+    /// - `debug`: a record was evicted.
+    ///
+    /// The metadata have reasons and numbers, and no identifiers or contents.
+    ///
+    /// - Parameter logger: Where the messages go. The cache calls it on threads of its own.
+    /// - Returns: The logging, which `cancel()` ends. It does not keep the cache open.
+    @discardableResult
+    public func log(to logger: Logger) -> CacheLogging {
+        let events = events()
+        let task = Task {
+            for await event in events { event.log(to: logger) }
+        }
+        let misses = observeMisses { miss in
+            guard case .damaged(_, let detail) = miss.reason else { return }
+            logger.warning("a record is damaged", metadata: ["detail": "\(detail)"])
+        }
+        return CacheLogging(task: task, misses: misses)
+    }
+}
+
+/// The logging of a cache's events, which can be ended.
+///
+/// ```swift
+/// let logging = cache.log(to: logger)
+/// logging.cancel()
+/// ```
+public struct CacheLogging: Sendable {
+    fileprivate let task: Task<Void, Never>
+    fileprivate let misses: MissObservation
+
+    /// Ends the logging. A message may still be on its way.
+    public func cancel() {
+        task.cancel()
+        misses.cancel()
+    }
+}
+
+extension CacheEvent {
+    fileprivate func log(to logger: Logger) {
+        switch self {
+        case .evicted(let eviction):
+            logger.debug(
+                "evicted",
+                metadata: [
+                    "reason": "\(eviction.reason)", "records": "\(eviction.records)",
+                    "bytes": "\(eviction.bytes.bytes)",
+                ])
+        case .generationReplaced(let reason):
+            logger.log(
+                level: reason == "emptied" ? .notice : .warning,
+                "the contents of the cache were replaced", metadata: ["reason": "\(reason)"])
+        case .writeDropped(let reason):
+            logger.warning("a write was given up", metadata: ["reason": "\(reason)"])
+        case .accessRestricted(let name):
+            logger.warning(
+                "other users had access to a file of the cache", metadata: ["file": "\(name)"])
+        }
+    }
+}
+#endif
