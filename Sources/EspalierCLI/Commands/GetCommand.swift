@@ -14,6 +14,10 @@ struct GetCommand: ParsableCommand {
             its reason and exits with 2. A table or CSV has one row per value, with its path, as \
             in entities.media[0].url.
 
+            --json-path prints a part of the tree: the value at a path such as \
+            entities.media[0].url, or the list of all values at a path with '*' or '..', as in \
+            entities.media[*].url and ..name. It follows RFC 9535, without filters and slices.
+
             --explain prints how the read goes instead: hit or miss, where and why, and how the \
             records involved are stored. The tool knows no types, so it also lists places that \
             only some types can read: deleted records, references back, depth. It does not count \
@@ -33,6 +37,11 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Prints the bytes of the record instead.")
     var raw = false
 
+    @Option(
+        help: "Prints the value, or the values, at this path of the tree.",
+        transform: { try JSONPath(parsing: $0) })
+    var jsonPath: JSONPath?
+
     @Flag(help: "Prints JSON on one line.")
     var compact = false
 
@@ -41,6 +50,9 @@ struct GetCommand: ParsableCommand {
     func validate() throws {
         guard !explain || !raw else {
             throw ValidationError("--explain cannot be combined with --raw.")
+        }
+        guard jsonPath == nil || !explain && !raw else {
+            throw ValidationError("--json-path cannot be combined with --explain or --raw.")
         }
         let format = explain || raw ? output.givenFormat : output.format
         guard !compact || format == .json else {
@@ -62,7 +74,18 @@ struct GetCommand: ParsableCommand {
             case .key: try hit(cache.modelOutcome(JSONTree.self, forKey: name), in: cache)
             case .node, .segment: try hit(cache.readOutcome(JSONTree.self, name), in: cache)
             }
-        try print(LeafReport(tree: tree.value), as: output.format)
+        try print(LeafReport(tree: part(of: tree.value)), as: output.format)
+    }
+
+    /// Returns what the path selects: one value, or a list of them.
+    private func part(of tree: JSONValue) throws -> JSONValue {
+        guard let jsonPath else { return tree }
+        let values = jsonPath.values(in: tree)
+        guard jsonPath.isSingular else { return .array(values) }
+        guard let value = values.first else {
+            throw CommandFailure("\(entry.entry): it has nothing at this path", kind: .miss)
+        }
+        return value
     }
 
     private func printExplanation() throws {

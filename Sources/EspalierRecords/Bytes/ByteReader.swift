@@ -214,6 +214,46 @@ package struct ByteReader {
         return union & 0x8080_8080_8080_8080 == 0
     }
 
+    /// Copies `count` bytes at the position into `output` and moves past them, if they are ASCII
+    /// text that stands in a JSON string as it is. Returns false, and does nothing, otherwise.
+    mutating func copyPlainText(count: Int, to output: inout [UInt8]) throws(FormatError) -> Bool {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        let text = unsafe UnsafeRawBufferPointer(start: base + position, count: count)
+        guard unsafe isPlain(text) else { return false }
+        unsafe output.append(contentsOf: text)
+        position += count
+        return true
+    }
+
+    /// Returns whether all bytes are ASCII, and none is a control character, a quotation mark or a
+    /// backslash. Looks at eight bytes at a time: the formulas are those of "Determine if a word
+    /// has a byte less than n" in https://graphics.stanford.edu/~seander/bithacks.html.
+    private func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        func others(_ word: UInt64) -> UInt64 {
+            let quote = word ^ (ones &* 0x22)
+            let backslash = word ^ (ones &* 0x5C)
+            let found =
+                ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote)
+                | ((backslash &- ones) & ~backslash) | word
+            return found & (ones &* 0x80)
+        }
+        guard text.count >= 8 else {
+            // Spaces fill the word.
+            var word = ones &* 0x20
+            for index in 0..<text.count { word = word << 8 | UInt64(unsafe text[index]) }
+            return others(word) == 0
+        }
+        var (found, offset): (UInt64, Int) = (0, 0)
+        while offset + 8 <= text.count {
+            found |= unsafe others(text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        // The last word, which overlaps the one before.
+        let last = unsafe text.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self)
+        return found | others(last) == 0
+    }
+
     package mutating func bytes(count: Int) throws(FormatError) -> [UInt8] {
         guard count >= 0, end - position >= count else { throw .truncated }
         let result = unsafe [UInt8](UnsafeRawBufferPointer(start: base + position, count: count))

@@ -94,10 +94,10 @@ package final class JSONTreeWriter {
     ) throws {
         switch try decoder.kind() {
         case .child: try writeNode(&decoder, excluded, type)
-        case .string: write(try decoder.decodeString())
+        case .string: try writeText(&decoder)
         case .integer:
             if let value = try decoder.reader.readInteger(Int64.self) {
-                write(digits: String(value))
+                write(value)
             } else {
                 write(digits: String(try decoder.decodeInteger(UInt64.self)))
             }
@@ -263,6 +263,31 @@ package final class JSONTreeWriter {
     }
 
     // MARK: - Text
+
+    /// Writes a string. Most texts are copied: making a `String` of each is a quarter of the time.
+    private func writeText(_ decoder: inout ValueDecoder) throws {
+        let (start, position) = (output.count, decoder.reader.position)
+        output.append(UInt8(ascii: "\""))
+        if let count = try decoder.reader.readStringLength(),
+            try decoder.reader.copyPlainText(count: count, to: &output)
+        {
+            return output.append(UInt8(ascii: "\""))
+        }
+        output.removeLast(output.count - start)
+        decoder.reader.position = position
+        write(try decoder.decodeString())
+    }
+
+    private func write(_ integer: Int64) {
+        if integer < 0 { output.append(UInt8(ascii: "-")) }
+        let start = output.count
+        var rest = integer.magnitude
+        repeat {
+            output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        output[start...].reverse()
+    }
 
     private func write(digits: String) { output.append(contentsOf: digits.utf8) }
 

@@ -229,7 +229,7 @@ final class Engine: Sendable {
     }
 
     /// The size up to which a tree is read without a change of threads.
-    private static let smallTree = (nodes: 16, depth: 32, bytes: 64 << 10)
+    private static let smallTree = (nodes: 128, depth: 32, bytes: 64 << 10)
 
     /// Reads a small tree on the calling thread, because a change of threads takes longer than such
     /// a read. Returns nil, and counts nothing, if the tree is too large for the small stacks of

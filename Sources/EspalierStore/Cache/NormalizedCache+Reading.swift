@@ -5,7 +5,7 @@ public import EspalierRecords
 // A read costs one transaction, and one look-up and one decoding per node. No lock is held while
 // models are made.
 //
-// The form that suspends reads a tree of up to 16 nodes on the calling thread if it has nothing to
+// The form that suspends reads a tree of up to 128 nodes on the calling thread if it has nothing to
 // wait for, and others on a thread of the cache. If its task is cancelled, it returns at once with
 // the miss `cancelled`, and the read ends before its next record.
 extension NormalizedCache {

@@ -210,12 +210,16 @@ struct Evictor {
     /// released, before it is written to these keyspaces. When half of the pages above the
     /// watermark are in use, records that are older than the removed one are evicted, too: the
     /// removal could otherwise fill the map.
+    ///
+    /// If that root belongs to the large cycle under way, the removal goes on before it. To look at
+    /// the root again would begin the same cycle for ever.
     private func next(
         _ order: inout RecencyOrder, isAbove: Bool, in transaction: inout WriteTransaction
     ) throws -> RecencyEntry? {
         guard let oldest = try order.oldest(in: &transaction) else { return nil }
         guard isAbove, oldest.stamp == .never,
-            let root = try order.oldestRoot(in: &transaction)
+            let root = try order.oldestRoot(in: &transaction),
+            root.handle != commit.largeCycle?.lastNamed
         else { return oldest }
         let removal = try commit.states.entry(oldest.handle, in: transaction)
         guard removal.released != StateEntry.allReleased else { return oldest }

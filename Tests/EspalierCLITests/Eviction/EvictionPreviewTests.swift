@@ -8,7 +8,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Previews of evictions")
+@Suite("Previews of evictions", .timeLimit(.minutes(5)))
 struct EvictionPreviewTests {
     private let folder: ScratchFolder
 

@@ -64,12 +64,12 @@ struct SuspendedReadTests {
     @Test("A small tree is read on the calling thread, a larger one on a thread of the cache")
     func small() async throws {
         try await withCache { cache in
-            try await cache.set(Noted("small", people: 15)).committed
-            try await cache.set(Noted("large", people: 16)).committed
-            #expect(await cache.read(Noted.self, "small")?.people.count == 15)
+            try await cache.set(Noted("small", people: 127)).committed
+            try await cache.set(Noted("large", people: 128)).committed
+            #expect(await cache.read(Noted.self, "small")?.people.count == 127)
             #expect(await cache.read(Noted.self, "missing") == nil)
             #expect(cache.engine.readerState.threads == 0)
-            #expect(await cache.read(Noted.self, "large")?.people.count == 16)
+            #expect(await cache.read(Noted.self, "large")?.people.count == 128)
             #expect(cache.engine.readerState.threads == 1)
             let statistics = try cache.statistics()
             #expect(statistics.hits == 2)
@@ -80,11 +80,11 @@ struct SuspendedReadTests {
     @Test("A large tree that lacks fields lacks all of them in the form that suspends, too")
     func partial() async throws {
         try await withCache { cache in
-            let bags = (0..<40).map { Bag("p:\($0)", $0 % 3 == 0 ? [:] : ["name": "Ada"]) }
+            let bags = (0..<200).map { Bag("p:\($0)", $0 % 3 == 0 ? [:] : ["name": "Ada"]) }
             try await cache.set(Box("list", bags)).committed
             let read = await cache.readPartial(Box<[Person]>.self, "list")
-            #expect(read.missing.count == 14)
-            #expect(read.model?.value.count == 26)
+            #expect(read.missing.count == 67)
+            #expect(read.model?.value.count == 133)
         }
     }
 
@@ -94,7 +94,7 @@ struct SuspendedReadTests {
         configuration.readerThreads = 1
         try await withCache(configuration) { cache in
             let after = Noted("after", people: 0)
-            try await cache.set(Noted("slow", people: 20, isSlow: true, next: [after])).committed
+            try await cache.set(Noted("slow", people: 200, isSlow: true, next: [after])).committed
             let read = Task { await cache.readOutcome(Noted.self, "slow") }
             await Noted.untilSlow()
             // This one waits for the only thread.
@@ -108,7 +108,7 @@ struct SuspendedReadTests {
             #expect(await waiting.value.reason == .cancelled)
             Noted.mayGoOn.signal()
             // The thread has ended both reads before it begins this one.
-            try await cache.set(Noted("next", people: 20)).committed
+            try await cache.set(Noted("next", people: 200)).committed
             #expect(await cache.read(Noted.self, "next") != nil)
             #expect(!Noted.isDecoded("after"))
             let statistics = try cache.statistics()
@@ -134,13 +134,13 @@ struct SuspendedReadTests {
     @Test("A short read does not wait behind long ones")
     func starvation() async throws {
         try await withCache { cache in
-            try await cache.set(Noted("long", people: 20, isSlow: true)).committed
-            try await cache.set(Noted("short", people: 20)).committed
+            try await cache.set(Noted("long", people: 200, isSlow: true)).committed
+            try await cache.set(Noted("short", people: 200)).committed
             let long = (0..<4).map { _ in Task { await cache.read(Noted.self, "long") } }
             for _ in long { await Noted.untilSlow() }
-            #expect(await cache.read(Noted.self, "short")?.people.count == 20)
+            #expect(await cache.read(Noted.self, "short")?.people.count == 200)
             for _ in long { Noted.mayGoOn.signal() }
-            for task in long { #expect(await task.value?.people.count == 20) }
+            for task in long { #expect(await task.value?.people.count == 200) }
         }
     }
 }
