@@ -33,6 +33,15 @@ func example(in directory: String) async throws {
     print(snapshot != nil)  // true
     // snippet.end
 
+    // snippet.age
+    let outcome = await cache.readOutcome(Person.self, "Person:1")
+    if case .hit(let hit) = outcome {
+        print(hit.value.name)  // Ada Lovelace
+        let isOld = hit.age ?? .zero > .seconds(600)
+        print(isOld ? "fetch it again" : "fresh enough")  // fresh enough
+    }
+    // snippet.end
+
     print(await name(of: 1, in: cache) ?? "a miss")  // Ada Lovelace
     print(nameNow(of: 1, in: cache) ?? "a miss")  // Ada Lovelace
 }

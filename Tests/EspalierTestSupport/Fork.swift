@@ -15,10 +15,19 @@ public enum Fork {
 
     /// Runs `body` in a forked child. Returns the status that the child exits with, or 255 if it is
     /// killed.
+    ///
+    /// Another thread may hold a lock of Swift's runtime at the moment of the fork, for example
+    /// while it makes the metadata of a type. In the child nobody releases that lock. So a child
+    /// that does not end within half a minute is killed, and another one runs `body`: three at most.
     public static func run(_ body: () -> Int32) -> Int32 {
-        let child = start(body)
-        guard child > 0 else { return 254 }
-        return wait(for: child)
+        for _ in 0..<3 {
+            let child = start(body)
+            guard child > 0 else { return 254 }
+            if let status = wait(for: child, seconds: 30) { return status }
+            kill(child, SIGKILL)
+            _ = wait(for: child)
+        }
+        return 253
     }
 
     /// Starts a forked child, which exits with the status that `body` returns. Returns its process
@@ -35,6 +44,19 @@ public enum Fork {
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 255
+    }
+
+    /// Waits until a child ends. Returns the status that it exits with, or 255 if it is killed; nil
+    /// if it has not ended after some seconds.
+    private static func wait(for child: Int32, seconds: Int) -> Int32? {
+        var status: Int32 = 0
+        for _ in 0..<seconds * 1_000 {
+            if unsafe waitpid(child, &status, WNOHANG) == child {
+                return status & 0x7F == 0 ? (status >> 8) & 0xFF : 255
+            }
+            usleep(1_000)
+        }
+        return nil
     }
 
     /// Waits until a child has stopped itself.

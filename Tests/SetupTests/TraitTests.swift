@@ -21,7 +21,7 @@ struct TraitTests {
     @Test(
         "A client of the library fetches a package only with the trait that needs it",
         arguments: [
-            ("", ["swift-syntax"]), ("[]", []), ("[\"Macros\"]", ["swift-syntax"]),
+            ("[]", []), ("[\"Macros\"]", ["swift-syntax"]),
             ("[\"Encryption\"]", ["swift-asn1", "swift-crypto"]),
             ("[\"Server\"]", ["swift-log", "swift-metrics"]),
         ])

@@ -223,6 +223,8 @@ final class EvictionWalk {
             try compareEvictions(
                 of: { try rig.commit(.unpin(entry)) }, apply: { oracle.unpin(name) })
         } else if let node = oracle.identities[name], oracle.reach([node]).count < 40 {
+            // A pin is an access, and comes before the evictions that make room for it.
+            oracle.read(name)
             try compareWrite(of: { try rig.commit(.pin(entry)) }, apply: { oracle.pin(name) })
         }
     }
