@@ -18,7 +18,7 @@ public enum Fork {
     ///
     /// Another thread may hold a lock of Swift's runtime at the moment of the fork, for example
     /// while it makes the metadata of a type. In the child nobody releases that lock. So a child
-    /// that does not end within half a minute is killed, and another one runs `body`: three at most.
+    /// that does not end within half a minute is killed, and another one runs `body`, up to three.
     public static func run(_ body: () -> Int32) -> Int32 {
         for _ in 0..<3 {
             let child = start(body)

@@ -150,6 +150,8 @@ struct CopiedPages {
     private static let overhead = 10
     /// An entry of `recency` takes about 26 bytes, and one of `state` about 4.
     private static let newEntriesOfPage = 128
+    /// The entries of a record that is written by itself: one of `state` takes up to 12 bytes.
+    private static let newRootsOfPage = 100
 
     /// `base` is the snapshot that the commit's transaction began with.
     init(_ base: Snapshot, _ keyspaces: Keyspaces) throws {
@@ -168,6 +170,7 @@ struct CopiedPages {
         let edits =
             commit.records.editedCount + commit.index.edited.count + 2 * commit.states.edited.count
         return overhead + 5 + 2 * edits + commit.records.newPages + commit.index.newPages
+            + commit.states.newRootCount / newRootsOfPage
             + commit.ring.pages(for: commit.changes)
     }
 
@@ -189,6 +192,7 @@ struct CopiedPages {
         newPages =
             3 * pendingContainers.count + commit.records.newPages + commit.index.newPages
             + counted.states / Self.newEntriesOfPage + (state.count + 3) / 4
+            + commit.states.newRootCount / Self.newRootsOfPage
             + commit.ring.pages(for: commit.changes)
     }
 

@@ -37,6 +37,8 @@ final class ReferenceCounts {
     /// The changed entries of records that were there before, each with the stamp under which
     /// `recency` lists it as stored. They tell how many pages a flush copies.
     private(set) var edited: [(handle: Handle, recencyStamp: Stamp?)] = []
+    /// The number of new records that were written by themselves. Their entries are the longest.
+    private(set) var newRootCount = 0
     /// The entries of `recency` that changed records got since the last drain; nil unless the
     /// transaction evicts.
     private var recencyChanges: [RecencyEntry]?
@@ -236,6 +238,7 @@ final class ReferenceCounts {
             entry.stamp = stamp
             entry.writtenAt = time
         }
+        if pending[handle]?.isNew == true { newRootCount += 1 }
     }
 
     /// Marks a record as accessed now.

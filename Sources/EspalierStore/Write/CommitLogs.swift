@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierRecords
 
 /// What reads and scans have logged for the next commit: accesses, cycles, damaged records, and
@@ -37,6 +38,17 @@ final class CommitLogs: Sendable {
             scan: cycleCollector.progress(from: scanHandle, in: generation),
             damaged: damage.waiting(atMost: damaged, in: generation.name),
             statistics: statistics.drain(for: transaction))
+    }
+
+    /// Logs an access of the records that are to be pinned. Otherwise a pin of the least recently
+    /// accessed record could evict it to make room for the pin.
+    func touchTargets(of operations: [WriteOperation], in generation: Generation) {
+        for case .pin(let entry) in operations {
+            let handle = try? generation.environment.read {
+                try $0.handle(generation.keyspaces, entry.nameSpace, entry.identifier)
+            }
+            if let handle { _ = accesses.touch(handle, in: generation.name) }
+        }
     }
 
     /// Notes that a commit has stored the entries that it took, and that `lost` are those of its

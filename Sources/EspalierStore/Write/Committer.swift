@@ -162,7 +162,7 @@ final class Committer: Sendable {
         _ operations: [WriteOperation], in generation: Generation,
         _ history: inout CommitPolicy.History
     ) throws {
-        try spareTargets(of: operations, in: generation)
+        logs.touchTargets(of: operations, in: generation)
         var needed = 0
         var ranOut = false
         while true {
@@ -199,19 +199,6 @@ final class Committer: Sendable {
                     throw room.full(generation, self)
                 }
             }
-        }
-    }
-
-    /// Counts the records that are to be pinned as accessed. Otherwise a pin of the least recently
-    /// accessed record could evict it to make room for the pin.
-    private func spareTargets(
-        of operations: [WriteOperation], in generation: Generation
-    ) throws {
-        for case .pin(let entry) in operations {
-            let handle = try? generation.environment.read {
-                try $0.handle(generation.keyspaces, entry.nameSpace, entry.identifier)
-            }
-            if let handle { _ = logs.accesses.touch(handle, in: generation.name) }
         }
     }
 

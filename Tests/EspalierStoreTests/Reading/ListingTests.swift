@@ -62,6 +62,7 @@ struct ListingTests {
         }
     }
 
+    #if DEBUG
     @Test("A message names the type of a read with another type's prefix, and no identifier")
     func prefix() throws {
         let message = try #require(PrefixCheck.message("Person:7", Item.self))
@@ -71,6 +72,7 @@ struct ListingTests {
         #expect(PrefixCheck.message("Item:7", Item.self) == nil)
         #expect(PrefixCheck.message("Item:7", Person.self) == nil)
     }
+    #endif
 
     @Test("A closed cache throws")
     func closed() throws {
