@@ -37,11 +37,21 @@ struct ExpectationTests {
             await cache.readOutcome(Person.self, "Person:3")
         )
         let line = #line + 1
-        withKnownIssue { expectMiss(hit) } matching: { $0.sourceLocation?.line == line }
-        withKnownIssue { expectMiss(miss, because: "deleted") } matching: {
+        withKnownIssue {
+            expectMiss(hit)
+        } matching: {
+            $0.sourceLocation?.line == line
+        }
+        withKnownIssue {
+            expectMiss(miss, because: "deleted")
+        } matching: {
             $0.description.contains("notFound")
         }
-        withKnownIssue { expectHit(miss) } matching: { $0.description.contains("not found") }
+        withKnownIssue {
+            expectHit(miss)
+        } matching: {
+            $0.description.contains("not found")
+        }
     }
 
     @Test("A clock that the test sets dates the writes of a cache")
