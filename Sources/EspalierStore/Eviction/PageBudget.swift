@@ -41,7 +41,7 @@ package struct PagePlan: Sendable, Equatable {
             let lastPage = try transaction.pages().lastPage
             try generation.environment.reserveFile(
                 pages: min(reserve, 24 + lastPage / 8), in: transaction)
-        } catch where error.code == .diskFull {
+        } catch  where error.code == .diskFull {
             throw error
         } catch {}
     }

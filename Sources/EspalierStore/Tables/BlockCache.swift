@@ -18,7 +18,7 @@ import Synchronization
 /// Paging Experiment with the Multics System, 1968). A hand goes round over all blocks, and removes
 /// a block that was not used since the hand last passed it. Reads keep the blocks that they use.
 package final class BlockCache: Sendable {
-    fileprivate struct Key: Hashable {
+    struct Key: Hashable {
         let first: UInt64
         let check: UInt64
 
@@ -26,13 +26,13 @@ package final class BlockCache: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(check) }
     }
 
-    fileprivate struct Slot {
+    struct Slot {
         let block: RecordBlock
         var isUsed: Bool
     }
 
     /// Where the block of a handle was found in a commit.
-    fileprivate struct Hint {
+    struct Hint {
         var handle: UInt64 = 0
         var commit: UInt64 = 0
         var check: UInt64 = 0
@@ -41,7 +41,7 @@ package final class BlockCache: Sendable {
 
     private static let hintCount: UInt64 = 8_192
 
-    fileprivate struct State {
+    struct State {
         var positions: [Key: Int32] = [:]
         var slots: [Slot?] = []
         var free: [Int32] = []
@@ -56,7 +56,7 @@ package final class BlockCache: Sendable {
     // immutable
     private let budget: Int
     // protected by itself
-    fileprivate let state = Mutex(State())
+    let state = Mutex(State())
 
     init(budget: ByteCount) { self.budget = budget.bytes }
 
