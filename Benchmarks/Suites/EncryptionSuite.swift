@@ -67,7 +67,8 @@ struct EncryptionSuite {
                         "\(name), \(kind)", folder + "/\(name)-\(kind)",
                         Configuration(
                             budget: .gibibytes(1), durability: FeedCache.durability,
-                            compression: compression, encryption: encryption)))
+                            compression: compression, encryption: encryption,
+                            memoryBudget: ByteCount(0))))
             }
         }
         defer { for side in sides { side.cache.close() } }

@@ -13,11 +13,14 @@ enum FeedCache {
 
     /// Returns a cache with feeds 1 to `feeds`. A cache with compression is compacted, so that all
     /// records are compressed with the same dictionaries.
-    static func filled(_ path: String, compression: Compression, feeds: Int) throws
-        -> NormalizedCache
-    {
+    ///
+    /// - Parameter memory: The budget of the memory for decoded trees. Without it, reads decode.
+    static func filled(
+        _ path: String, compression: Compression, feeds: Int, memory: ByteCount = ByteCount(0)
+    ) throws -> NormalizedCache {
         let configuration = Configuration(
-            budget: .gibibytes(1), durability: durability, compression: compression)
+            budget: .gibibytes(1), durability: durability, compression: compression,
+            memoryBudget: memory)
         let cache = try NormalizedCache(directory: path, configuration: configuration)
         for seed in 1...max(1, feeds) { try cache.set(feed(seed)).wait() }
         if compression != .none { try cache.compact().wait() }

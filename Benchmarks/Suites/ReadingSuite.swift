@@ -19,9 +19,12 @@ struct ReadingSuite {
         let raw = try FeedCache.filled(folder + "/raw", compression: .none, feeds: feeds)
         let compressed = try FeedCache.filled(
             folder + "/compressed", compression: .standard, feeds: feeds)
+        let remembered = try FeedCache.filled(
+            folder + "/memory", compression: .standard, feeds: feeds, memory: .mebibytes(8))
         defer {
             raw.close()
             compressed.close()
+            remembered.close()
         }
         let (baseline, root) = try baseline(of: raw)
         let codable = try raw.readOutcome(
@@ -38,6 +41,9 @@ struct ReadingSuite {
             feed("hand-written models, compressed") {
                 try Self.posts(HandWrittenFeed.self, of: compressed, \.posts.count)
             },
+            feed("hand-written models, in memory") {
+                try Self.posts(HandWrittenFeed.self, of: remembered, \.posts.count)
+            },
             feed("Codable bridge, raw") {
                 try Self.posts(CodableFeed.self, of: raw, \.posts.count)
             },
@@ -51,6 +57,7 @@ struct ReadingSuite {
         let nodes = try Rounds(seconds: time.left, isShuffled: true).run([
             Rounds.Way("one node, raw") { try Self.node(of: raw) },
             Rounds.Way("one node, compressed") { try Self.node(of: compressed) },
+            Rounds.Way("one node, in memory") { try Self.node(of: remembered) },
         ])
         let (statistics, packed) = (try raw.statistics(), try compressed.statistics())
         return SuiteResult(

@@ -28,7 +28,7 @@ public import EspalierRecords
 /// Models are immutable and `Sendable`: their functions are called on any thread, also
 /// concurrently.
 public protocol ConsistencyManagerModel: IdentifiedModel {
-    // `IdentifiedModel` declares the first four. They are repeated for clients that import only
+    // `IdentifiedModel` declares the first five. They are repeated for clients that import only
     // this module.
     /// The globally unique identifier of the model; `nil` for a model that is a part of its parent.
     var modelIdentifier: String? { get }
@@ -41,6 +41,9 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
     /// How a write that merges puts two versions of a field together. The default is no rule: the
     /// new version counts.
     static var mergeRules: MergeRules { get }
+    /// Whether several reads may return the same model from memory. The default is true for structs
+    /// and enums, false for classes.
+    static var isCacheable: Bool { get }
 
     /// Returns a copy of this model in which `transform` has replaced each direct child.
     ///
@@ -78,6 +81,10 @@ extension ConsistencyManagerModel {
 
     /// No rules.
     public static var mergeRules: MergeRules { [:] }
+
+    /// True for structs and enums, false for classes.
+    @inlinable
+    public static var isCacheable: Bool { !(Self.self is AnyObject.Type) }
 
     /// Returns `model`, which replaces this model.
     public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel {

@@ -78,7 +78,7 @@ extension NormalizedModel {
     /// - Throws: The error of `init(from:)`, or one that says that the record is missing.
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
-        try decoder.decodeModel(Self.self) { try Self(from: &$0) }
+        try decoder.decodeModel(Self.self, isCacheable: isCacheable) { try Self(from: &$0) }
     }
 }
 

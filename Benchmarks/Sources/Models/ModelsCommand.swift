@@ -7,7 +7,8 @@ struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Models", abstract: "Measures models that @Normalized wrote.",
         subcommands: [
-            Reading.self, Writing.self, Answering.self, Allocations.self, Everything.self,
+            Reading.self, Writing.self, Answering.self, Remembering.self, Allocations.self,
+            Everything.self,
         ],
         defaultSubcommand: Everything.self)
 }
@@ -20,6 +21,7 @@ struct Everything: ParsableCommand {
         try Reading.parse([]).run()
         try Writing.parse([]).run()
         try Answering.parse([]).run()
+        try Remembering.parse([]).run()
         try Allocations.parse([]).run()
     }
 }

@@ -35,7 +35,9 @@ final class Stage: Sendable {
 
     /// Nothing waits for the disk: the disk is not what is measured.
     static func configuration(_ compression: Compression) -> Configuration {
-        Configuration(budget: .gibibytes(1), durability: .noSync, compression: compression)
+        Configuration(
+            budget: .gibibytes(1), durability: .noSync, compression: compression,
+            memoryBudget: ByteCount(0))
     }
 
     /// Returns one of the feeds that the cache holds.

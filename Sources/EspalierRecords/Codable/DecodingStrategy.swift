@@ -47,18 +47,26 @@ private final class FieldValueDecoding<Value: FieldValue>: DecodingStrategy<Valu
 
 private final class NodeDecoding<Value: IdentifiedModel & Decodable>: DecodingStrategy<Value> {
     override func decode(from decoder: inout ValueDecoder) throws -> Value {
-        try decoder.decodeModel(Value.self) { try $0.decodeFields(as: Value.self) }
+        try decoder.decodeModel(Value.self, isCacheable: Value.isCacheable) {
+            try $0.decodeFields(as: Value.self)
+        }
     }
 }
 
 private final class InlineDecoding<Value: Decodable>: DecodingStrategy<Value> {
+    /// Objects must not be shared by reads.
+    private let isObject = Value.self is AnyObject.Type
+
     override var needsPath: Bool { true }
 
     override func decode(from decoder: inout ValueDecoder) throws -> Value {
         // A value that was written as a model with an identifier may be read as a plain value.
         if try decoder.reader.kind() == .child {
-            return try decoder.decodeModel(Value.self) { try $0.decodeFields(as: Value.self) }
+            return try decoder.decodeModel(Value.self, isCacheable: !isObject) {
+                try $0.decodeFields(as: Value.self)
+            }
         }
+        if isObject { decoder.treeReader.recorder?.noteUncacheable() }
         let frame = DecodingFrame(value: decoder.fork())
         defer { frame.close() }
         do {

@@ -29,6 +29,14 @@ public protocol IdentifiedModel: Sendable {
     /// ``WritePolicy/replace`` write does not ask for them. Declare them as a stored `static let`,
     /// which is made once.
     static var mergeRules: MergeRules { get }
+
+    /// Whether the cache may keep models of this type in memory, and give the same model to several
+    /// reads. Default: true for structs and enums, false for classes.
+    ///
+    /// Return false if a model depends on more than its record: if its initialiser looks at the
+    /// clock, counts its calls, or holds an object that changes. Trees that contain such a model
+    /// are decoded by each read.
+    static var isCacheable: Bool { get }
 }
 
 extension IdentifiedModel {
@@ -40,6 +48,10 @@ extension IdentifiedModel {
 
     /// No rules.
     public static var mergeRules: MergeRules { [:] }
+
+    /// True for structs and enums, false for classes.
+    @inlinable
+    public static var isCacheable: Bool { !(Self.self is AnyObject.Type) }
 }
 
 /// A node whose identifier follows from its `id`. `@Normalized` types with an `id` conform.

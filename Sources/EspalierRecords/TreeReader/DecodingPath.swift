@@ -17,6 +17,9 @@ struct DecodingPath {
         fileprivate let serial: Int
         /// The last serial when the subtree was made.
         fileprivate let made: Int
+
+        /// Whether a reference in the subtree was cut.
+        var hasCuts: Bool { !cuts.isEmpty }
     }
 
     /// The result of stepping into a record.

@@ -1,5 +1,4 @@
 import EspalierConfinement
-import Synchronization
 
 /// One read: reassembles a tree from the records of one snapshot, depth first.
 ///
@@ -12,23 +11,27 @@ package final class TreeReader {
     let bridge = DecodingBridge()
     let missingFieldRule: MissingFieldRule
     private let cancellation: ReadCancellation?
+    /// Keeps the models of the read; nil if nobody wants them.
+    @usableFromInline package let recorder: TreeRecorder?
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>
 
-    private var state: State {
+    var state: State {
         @inline(__always) _read { yield confined.value }
         @inline(__always) _modify { yield &confined.value }
     }
 
-    private var path: DecodingPath {
+    var path: DecodingPath {
         @inline(__always) _read { yield confined.value.path }
         @inline(__always) _modify { yield &confined.value.path }
     }
 
-    private struct State {
+    struct State {
         var path = DecodingPath()
         var depth = 0
+        /// The deepest level so far.
+        var deepest = 0
         /// The nodes that may still be decoded: the smaller of what the two limits on nodes leave.
         /// A decoded node counts for both, so that the path of every node has one counter. A
         /// repeated subtree lowers it only once `repeatedNodes` make the limit on logical nodes the
@@ -53,14 +56,16 @@ package final class TreeReader {
         var unreadable: [Handle] = []
         var missing = MissingFields()
         var lacksField = false
+        /// The model of a record that the read has made before, on its way to the caller.
+        var memoized: Any?
     }
 
-    private struct MemoKey: Hashable {
+    struct MemoKey: Hashable {
         let handle: Handle
         let type: ObjectIdentifier
     }
 
-    private struct Memo {
+    struct Memo {
         /// The model; nil where the record counts as deleted.
         let model: Any?
         let anchor: DecodingPath.Anchor
@@ -89,12 +94,14 @@ package final class TreeReader {
 
     package init(
         source: any RecordSource, limits: TreeLimits = TreeLimits(),
-        missingFields rule: MissingFieldRule = .stop, cancellation: ReadCancellation? = nil
+        missingFields rule: MissingFieldRule = .stop, cancellation: ReadCancellation? = nil,
+        recorder: TreeRecorder? = nil
     ) {
         self.source = source
         self.limits = limits
         missingFieldRule = rule
         self.cancellation = cancellation
+        self.recorder = recorder
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
@@ -145,6 +152,7 @@ package final class TreeReader {
     ) throws -> R {
         expectEntry(identifier, in: nameSpace)
         path.enter(handle)
+        recorder?.depend(on: handle)
         let opened = try open(handle)
         defer { leave(opened.values.children.lowerBound) }
         var values = ValueDecoder(
@@ -194,11 +202,18 @@ package final class TreeReader {
     /// Only the rim is generic, and it is specialised where the model is. Unspecialised code looks
     /// the metadata of generic types up wherever it mentions them, which took a sixth of reading a
     /// feed.
+    ///
+    /// - Parameter isCacheable: Returns whether reads may share a model of the type.
     @inlinable
     package func decodeModel<Model>(
-        at handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
+        at handle: Handle, as type: Model.Type, isCacheable: @autoclosure () -> Bool = true,
+        _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        try visit(handle, ObjectIdentifier(type))
+        if let recorder {
+            if recorder.keepsModels { return try record(handle, in: recorder, isCacheable, make) }
+            recorder.note(handle, as: ObjectIdentifier(type), isCacheable)
+        }
+        return try visit(handle, ObjectIdentifier(type))
             ? decodeRepeated(handle, make) : decode(handle, make)
     }
 
@@ -250,6 +265,7 @@ package final class TreeReader {
         case .cut:
             state.isCut = true
             state.onCycle.append(handle)
+            recorder?.noteCut()
             throw ReadFailure(.cut)
         }
     }
@@ -261,6 +277,9 @@ package final class TreeReader {
         guard let known = state.memo[MemoKey(handle: handle, type: type)],
             path.use(known.anchor)
         else { return nil }
+        if let recorder, recorder.keepsModels {
+            recorder.addRepeat(handle, isCut: known.anchor.hasCuts, counts)
+        }
         try countRepeated(known.nodes)
         guard let model = known.model else { throw ReadFailure(.deleted) }
         return model
@@ -532,6 +551,7 @@ package final class TreeReader {
             throw stop(.tooDeep)
         }
         state.depth = level + 1
+        if level >= state.deepest { state.deepest = level + 1 }
     }
 
     @usableFromInline
@@ -543,42 +563,6 @@ package final class TreeReader {
         guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
             throw stop(.tooDeep)
         }
+        state.deepest = max(state.deepest, state.depth + levels)
     }
-}
-
-/// Ends a read from another thread: the read throws before it opens its next record.
-package final class ReadCancellation: Sendable {
-    private let flag = Atomic<Bool>(false)
-
-    package init() {}
-
-    package var isSet: Bool { flag.load(ordering: .relaxed) }
-
-    package func set() { flag.store(true, ordering: .relaxed) }
-}
-
-// MARK: - Sources
-
-/// What a source finds under a handle.
-package enum RecordLookup {
-    /// A verified record. The bytes are lent: they stay in place as long as the source and, if they
-    /// are in memory of their own, while `owner` lives.
-    case found(ByteReader, owner: RecordBuffer?)
-    /// A deleted record that living records still refer to.
-    case tombstone
-    /// A record that was found damaged.
-    case lost
-    case nothing
-}
-
-/// The records of one snapshot: of a store, or of a dictionary in a test.
-///
-/// A source lends bytes instead of running a closure on them. That keeps the recursion over models
-/// flat: closures around every record took a third of reading a feed.
-package protocol RecordSource: AnyObject {
-    /// Returns the record of `handle`. Throws if it is damaged.
-    func record(_ handle: Handle) throws -> RecordLookup
-
-    /// Returns the shape with that number; nil if the table has none.
-    func shape(_ number: UInt64) throws -> Shape?
 }

@@ -237,13 +237,18 @@ public struct ValueDecoder: ~Copyable {
 
     /// Reads a model: from the record that the reference here names, or from the map that stands
     /// here.
+    ///
+    /// - Parameter isCacheable: Returns whether reads may share a model of the type.
     @inlinable
     package mutating func decodeModel<Model>(
-        _ type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
+        _ type: Model.Type, isCacheable: @autoclosure () -> Bool = true,
+        _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
         if let handle = try readReference() {
-            return try treeReader.decodeModel(at: handle, as: type, make)
+            return try treeReader.decodeModel(
+                at: handle, as: type, isCacheable: isCacheable(), make)
         }
+        if let recorder = treeReader.recorder, !isCacheable() { recorder.noteUncacheable() }
         return try decodeFields(make)
     }
 

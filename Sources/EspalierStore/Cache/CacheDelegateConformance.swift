@@ -12,8 +12,10 @@ extension NormalizedCache: CacheDelegate {
         completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         guard let cacheKey else { return completion(nil, nil) }
-        outcome(.key(T.self, cacheKey), .latest, .touch, { try $0.model(T.self, forKey: cacheKey) })
-        {
+        outcome(
+            .key(T.self, cacheKey).whole, .latest, .touch,
+            { try $0.model(T.self, forKey: cacheKey) }
+        ) {
             Self.complete($0, completion)
         }
     }
@@ -24,7 +26,7 @@ extension NormalizedCache: CacheDelegate {
     ) {
         guard let cacheKey else { return completion(nil, nil) }
         outcome(
-            .collection(T.self, cacheKey), .latest, .touch,
+            .collection(T.self, cacheKey).whole, .latest, .touch,
             { try $0.collection(T.self, forKey: cacheKey) }
         ) {
             Self.complete($0, completion)
@@ -201,7 +203,9 @@ extension NormalizedCache: SharedCacheDelegate {
         _ type: T.Type, forKey cacheKey: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
-        outcome(.key(type, cacheKey), .latest, .touch, { try $0.model(type, forKey: cacheKey) }) {
+        outcome(
+            .key(type, cacheKey).whole, .latest, .touch, { try $0.model(type, forKey: cacheKey) }
+        ) {
             completion($0.result)
         }
     }
@@ -211,7 +215,7 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
     ) {
         outcome(
-            .collection(type, cacheKey), .latest, .touch,
+            .collection(type, cacheKey).whole, .latest, .touch,
             { try $0.collection(type, forKey: cacheKey) }
         ) {
             completion($0.result)
@@ -222,7 +226,7 @@ extension NormalizedCache: SharedCacheDelegate {
         _ type: T.Type, identifier: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
-        outcome(.node(type, identifier), .latest, .touch, { try $0.node(type, identifier) }) {
+        outcome(.node(type, identifier).whole, .latest, .touch, { try $0.node(type, identifier) }) {
             completion($0.result)
         }
     }

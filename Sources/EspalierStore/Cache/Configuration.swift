@@ -68,6 +68,12 @@ public struct Configuration: Sendable, Hashable {
     /// or decompresses it. With 0, every read decompresses its blocks. All reads of the process
     /// share the blocks, and a write makes none of them invalid.
     public var blockCache: ByteCount
+    /// The most bytes of memory for trees that reads have decoded lately. Default: 8 MiB, which
+    /// hold some 50 trees of 600 nodes.
+    ///
+    /// A tree that is read again and has not changed comes from there, without being decoded. After
+    /// a write, a read decodes what has changed. With 0, every read decodes its tree.
+    public var memoryBudget: ByteCount
     /// The most reads that run at the same time in the form that suspends. Default: 8.
     ///
     /// Each runs on a thread of its own, which starts when it is needed, so a short read does not
@@ -90,6 +96,7 @@ public struct Configuration: Sendable, Hashable {
     ///   - isReadOnly: Whether the cache is only read.
     ///   - encryption: The keys of the cache, or `nil` if it is not encrypted.
     ///   - blockCache: The most memory for decompressed records.
+    ///   - memoryBudget: The most memory for decoded trees.
     ///   - readerThreads: The most suspended reads that run at the same time, at least 1.
     ///   - clock: The clock that dates writes.
     public init(
@@ -98,7 +105,7 @@ public struct Configuration: Sendable, Hashable {
         compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
         onFailure: FailurePolicy = .throw, isReadOnly: Bool = false,
         encryption: Encryption? = nil, blockCache: ByteCount = .mebibytes(6),
-        readerThreads: Int = 8, clock: WallClock = .system
+        memoryBudget: ByteCount = .mebibytes(8), readerThreads: Int = 8, clock: WallClock = .system
     ) {
         self.budget = budget
         self.durability = durability
@@ -110,6 +117,7 @@ public struct Configuration: Sendable, Hashable {
         self.isReadOnly = isReadOnly
         self.encryption = encryption
         self.blockCache = blockCache
+        self.memoryBudget = memoryBudget
         self.readerThreads = readerThreads
         self.clock = clock
     }

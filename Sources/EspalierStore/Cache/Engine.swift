@@ -18,6 +18,8 @@ final class Engine: Sendable {
     let missObservers = MissObservers()
     let observations: ObservationCenter
     let committer: Committer
+    /// The trees that reads have decoded lately; nil if none are kept.
+    let memory: MemoryTier?
     private let writer: WriterThread
     private let failures: WriteFailures
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
@@ -65,8 +67,12 @@ final class Engine: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit, failures)
         changeSets = ChangeFeed(generations) { [queue] in queue.wakeWriter() }
         observations = ObservationCenter(changeSets)
+        let memory =
+            configuration.memoryBudget.bytes > 0
+            ? MemoryTier(budget: configuration.memoryBudget, generations) : nil
+        self.memory = memory
         committer = Committer(
-            generations, statistics, configuration.compression, feed: changeSets,
+            generations, statistics, configuration.compression, feed: changeSets, memory: memory,
             wakeWriter: { [queue] in queue.wakeWriter() }
         ) { [events] changes, timeline in
             events.send(
@@ -92,6 +98,7 @@ final class Engine: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit, failures)
         changeSets = ChangeFeed(generations)
         observations = ObservationCenter(changeSets)
+        memory = nil
         committer = Committer(
             generations, statistics, .none, wakeWriter: { [queue] in queue.wakeWriter() }
         ) { _, _ in }
@@ -193,18 +200,20 @@ final class Engine: Sendable {
 
     // MARK: - Reading
 
-    /// Reads on the calling thread, after pending writes if `consistency` asks for them.
+    /// Reads on the calling thread, after pending writes if `consistency` asks for them. The caller
+    /// has looked into memory if there is no write to wait for.
     func read<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
+        // A forked child would wait for threads that it does not have.
+        let waits = consistency == .latest && !isInherited && !queue.isCaughtUp
         do {
-            // A forked child would wait for threads that it does not have.
-            if consistency == .latest, !isInherited { try queue.catchUp() }
+            if waits { try queue.catchUp() }
         } catch {
             return count(.miss(.unavailable(detail: error.message)), of: target, took: nil)
         }
-        return readNow(target, access, body)
+        return readNow(target, access, looksUp: waits, body)
     }
 
     /// Reads on a thread of the cache's own, and calls `completion` there.
@@ -219,7 +228,8 @@ final class Engine: Sendable {
         }
         let start: @Sendable () -> Void = { [self] in
             let isRunning = readers.run {
-                completion(self.readNow(target, access, cancelledBy: cancellation, body))
+                completion(
+                    self.readNow(target, access, looksUp: true, cancelledBy: cancellation, body))
             }
             guard !isRunning else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
@@ -238,8 +248,8 @@ final class Engine: Sendable {
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value>? {
-        guard !isInherited, generations.isUpToDate, consistency == .snapshot || queue.isCaughtUp
-        else { return nil }
+        guard !isInherited, consistency == .snapshot || queue.isCaughtUp else { return nil }
+        guard generations.isUpToDate else { return nil }
         let start = ContinuousClock.now
         var limits = configuration.limits
         limits.maximumNodes = min(limits.maximumNodes, Self.smallTree.nodes)
@@ -247,7 +257,7 @@ final class Engine: Sendable {
         limits.maximumDepth = min(limits.maximumDepth, Self.smallTree.depth)
         limits.maximumBytes = min(limits.maximumBytes, Self.smallTree.bytes)
         var hasMissingFields = false
-        let outcome = try? withSnapshot(access, limits) { reader in
+        let outcome = try? withSnapshot(target, Value.self, access, limits) { reader in
             defer { hasMissingFields = reader.hasMissingFields }
             return try body(reader)
         }
@@ -258,15 +268,22 @@ final class Engine: Sendable {
         }
     }
 
+    /// - Parameter looksUp: Whether to look into memory first.
     private func readNow<Value>(
-        _ target: ReadTarget, _ access: Access, cancelledBy cancellation: ReadCancellation? = nil,
+        _ target: ReadTarget, _ access: Access, looksUp: Bool,
+        cancelledBy cancellation: ReadCancellation? = nil,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
+        if looksUp, let tree = remembered(target, as: Value.self, .snapshot, access),
+            let outcome: ReadOutcome<Value> = outcome(tree, isDated: target.isDated)
+        {
+            return outcome
+        }
         let start = ContinuousClock.now
         let outcome: ReadOutcome<Value>
         do {
             outcome = try withSnapshot(
-                access, configuration.limits, cancelledBy: cancellation, body)
+                target, Value.self, access, configuration.limits, cancelledBy: cancellation, body)
         } catch let reason as MissReason {
             outcome = .miss(reason)
         } catch {
@@ -277,15 +294,53 @@ final class Engine: Sendable {
         return count(outcome, of: target, took: ContinuousClock.now - start)
     }
 
+    /// Returns what a read asks for if it is in memory and right in the last commit, and the read
+    /// waits for no write. Counts it as a hit.
+    ///
+    /// Not generic: looking up the metadata of generic types takes longer than the rest.
+    func remembered(
+        _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
+    ) -> MemoryTree? {
+        guard let memory, !isInherited, consistency == .snapshot || queue.isCaughtUp,
+            !ReadScope.noteRead(), target.isWhole
+        else { return nil }
+        let start = ContinuousClock.now
+        guard let tree = memory.find(target.key(for: value)),
+            !target.isDated || tree.writtenAt != nil
+        else { return nil }
+        if access == .touch, !configuration.isReadOnly { touch(tree) }
+        statistics.countHit(took: ContinuousClock.now - start, of: tree.handle.rawValue)
+        return tree
+    }
+
+    /// Returns the outcome of a read that found its tree in memory.
+    func outcome<Value>(_ tree: MemoryTree, isDated: Bool) -> ReadOutcome<Value>? {
+        guard let tree = tree as? MemoryValue<Value> else { return nil }
+        let date = isDated ? tree.writtenAt ?? nil : nil
+        return .hit(
+            Hit(
+                value: tree.value, isCut: tree.isCut, recordCount: tree.recordCount,
+                writtenAt: date, age: date.map { configuration.clock.age(of: $0) }))
+    }
+
+    private func touch(_ tree: MemoryTree) {
+        let demand = committer.logs.accesses.touch(tree.handle, in: tree.source.generation.name)
+        if demand != .nothing { queue.wakeWriter() }
+    }
+
     /// Runs `body` with a reader, and hands on what the reader found: accesses, cycles and damage.
-    private func withSnapshot<R>(
-        _ access: Access, _ limits: TreeLimits, cancelledBy cancellation: ReadCancellation? = nil,
-        _ body: (SnapshotReader) throws -> R
-    ) throws -> R {
+    private func withSnapshot<Value>(
+        _ target: ReadTarget, _ type: Value.Type, _ access: Access, _ limits: TreeLimits,
+        cancelledBy cancellation: ReadCancellation? = nil,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) throws -> ReadOutcome<Value> {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: limits,
                 blockLimit: configuration.limits.maximumBytes, cancellation: cancellation)
+            if let memory, target.isWhole, !ReadScope.isInside {
+                reader.memory = (memory, target.key(for: type), transaction.number)
+            }
             let result = try ReadScope.run { try body(reader) }
             guard !configuration.isReadOnly else { return result }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)

@@ -28,7 +28,10 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> Model? {
-        outcome(.node(type, identifier), consistency, access) {
+        if let model = remembered(.node(type, identifier).whole, as: type, consistency, access) {
+            return model
+        }
+        return engineOutcome(.node(type, identifier).whole, consistency, access) {
             try $0.node(type, identifier)
         }.value
     }
@@ -45,7 +48,10 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> Model? {
-        await outcome(.node(type, identifier), consistency, access) {
+        if let model = remembered(.node(type, identifier).whole, as: type, consistency, access) {
+            return model
+        }
+        return await engineOutcome(.node(type, identifier).whole, consistency, access) {
             try $0.node(type, identifier)
         }.value
     }
@@ -63,7 +69,7 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.node(type, identifier), consistency, access) { [clock] in
+        outcome(.node(type, identifier).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).node(type, identifier)
         }
     }
@@ -80,7 +86,7 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.node(type, identifier), consistency, access) { [clock] in
+        await outcome(.node(type, identifier).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).node(type, identifier)
         }
     }
@@ -182,7 +188,7 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.key(type, key), consistency, access) { [clock] in
+        outcome(.key(type, key).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).model(type, forKey: key)
         }
     }
@@ -199,7 +205,7 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.key(type, key), consistency, access) { [clock] in
+        await outcome(.key(type, key).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).model(type, forKey: key)
         }
     }
@@ -221,7 +227,7 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key), consistency, access) { [clock] in
+        outcome(.collection(type, key).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
@@ -241,7 +247,7 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency, access) { [clock] in
+        await outcome(.collection(type, key).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
@@ -258,9 +264,12 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> [Model]? {
-        outcome(.collection(type, key), consistency, access) {
-            try $0.collection(type, forKey: key)
-        }.value
+        let known = remembered(
+            .collection(type, key).whole, as: [Model].self, consistency, access)
+        return known
+            ?? engineOutcome(.collection(type, key).whole, consistency, access) {
+                try $0.collection(type, forKey: key)
+            }.value
     }
 
     /// Reads the collection under `key` on another thread.
@@ -275,7 +284,12 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> [Model]? {
-        await outcome(.collection(type, key), consistency, access) {
+        if let known = remembered(
+            .collection(type, key).whole, as: [Model].self, consistency, access)
+        {
+            return known
+        }
+        return await engineOutcome(.collection(type, key).whole, consistency, access) {
             try $0.collection(type, forKey: key)
         }.value
     }
@@ -434,7 +448,29 @@ extension NormalizedCache {
     /// The clock by which hits tell their age.
     private var clock: WallClock { engine.configuration.clock }
 
+    /// Returns what a read asks for if it is in memory and has not changed.
+    private func remembered<Value: Sendable>(
+        _ target: ReadTarget, as type: Value.Type, _ consistency: Consistency, _ access: Access
+    ) -> Value? {
+        guard !isClosed else { return nil }
+        let tree = engine.remembered(target, as: type, consistency, access)
+        return (tree as? MemoryValue<Value>)?.value
+    }
+
     func outcome<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) -> ReadOutcome<Value> {
+        if !isClosed, let tree = engine.remembered(target, as: Value.self, consistency, access),
+            let outcome: ReadOutcome<Value> = engine.outcome(tree, isDated: target.isDated)
+        {
+            return outcome
+        }
+        return engineOutcome(target, consistency, access, body)
+    }
+
+    /// Reads what is not in memory.
+    private func engineOutcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
@@ -443,6 +479,19 @@ extension NormalizedCache {
     }
 
     func outcome<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
+    ) async -> ReadOutcome<Value> {
+        guard !Task.isCancelled else { return .miss(.cancelled) }
+        if !isClosed, let tree = engine.remembered(target, as: Value.self, consistency, access),
+            let outcome: ReadOutcome<Value> = engine.outcome(tree, isDated: target.isDated)
+        {
+            return outcome
+        }
+        return await engineOutcome(target, consistency, access, body)
+    }
+
+    private func engineOutcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {

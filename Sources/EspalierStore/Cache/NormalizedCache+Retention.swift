@@ -53,6 +53,20 @@ extension NormalizedCache {
         submit(.collection, key) { .unpin($0) }
     }
 
+    // MARK: - Memory
+
+    /// Removes all decoded trees from memory, as after a warning of the system that memory is
+    /// short. What is stored stays; the next read of each tree decodes it.
+    ///
+    /// ```swift
+    /// NotificationCenter.default.addObserver(
+    ///     forName: UIApplication.didReceiveMemoryWarningNotification, object: nil, queue: nil
+    /// ) { _ in cache.trimMemory() }
+    /// ```
+    ///
+    /// - Complexity: O(*n*) in the trees in memory.
+    public func trimMemory() { engine.memory?.removeAll() }
+
     // MARK: - Evicting
 
     /// Evicts the node `identifier` now, whatever its age.

@@ -7,7 +7,8 @@ import Synchronization
 /// waiting touches and stamps their records before its operations. If no commit comes, the writer
 /// makes one, ``flushDelay`` after the first touch or at ``flushCount`` records.
 ///
-/// Threading: safe from every thread.
+/// Safe from every thread. The touches stand in several parts, each with a lock of its own, so that
+/// reads of different records do not wait for each other.
 final class AccessLog: Sendable {
     /// The number of touched records at which a flush is due.
     static let flushCount = 4_096
@@ -29,93 +30,163 @@ final class AccessLog: Sendable {
     /// What the writer has to do after a touch was logged.
     enum Demand { case nothing, flushLater, flushNow }
 
-    // protected by `state`
-    private struct State {
-        /// The generation of the handles.
-        var generation = ""
-        var touches = Touches()
-        /// The number of the last touch.
-        var number: UInt64 = 0
+    // protected by itself
+    private final class Part: Sendable {
+        struct State {
+            /// The generation of the handles.
+            var generation = ""
+            var touches = Touches()
+        }
+        let state = Mutex(State())
+    }
+    private let parts = (0..<16).map { _ in Part() }
+
+    // atomic
+    /// The number of the last touch.
+    private let number = Atomic<UInt64>(0)
+    /// The touched records in all parts.
+    private let count = Atomic<Int>(0)
+
+    // protected by `due`, which is never taken inside a part
+    private struct Due {
         /// When the first of the waiting touches came.
         var since: ContinuousClock.Instant?
         /// Whether so many touches wait that a flush is due now.
-        var isDue = false
-
-        mutating func clear() {
-            touches = Touches()
-            since = nil
-            isDue = false
-        }
+        var isNow = false
     }
-    private let state = Mutex(State())
+    private let due = Mutex(Due())
+
+    private func part(of handle: Handle) -> Part { parts[Int(handle.rawValue & 15)] }
+
+    // MARK: - Touching
 
     /// Logs a touch. Drops the waiting touches of any other generation.
     func touch(_ handle: Handle, in generation: String) -> Demand {
-        state.withLock { state in
-            if state.generation != generation {
-                state.clear()
-                state.generation = generation
+        while true {
+            let isNew = part(of: handle).state.withLock { state -> Bool? in
+                guard state.generation == generation else { return nil }
+                return add(handle, to: &state.touches)
             }
-            state.number += 1
-            if state.touches.order[handle] == nil {
-                guard state.touches.order.count < Self.limit else { return .nothing }
-            }
-            state.touches.order[handle] = state.number
-            if state.touches.order.count == Self.flushCount {
-                state.isDue = true
-                return .flushNow
-            }
-            guard state.since == nil else { return .nothing }
-            state.since = .now
-            return .flushLater
+            if let isNew { return isNew ? demand() : .nothing }
+            begin(generation)
         }
     }
 
+    /// Logs a touch. Returns whether none of the record waited.
+    private func add(_ handle: Handle, to touches: inout Touches) -> Bool {
+        let number = number.add(1, ordering: .relaxed).newValue
+        guard touches.order[handle] == nil else {
+            touches.order[handle] = number
+            return false
+        }
+        guard count.load(ordering: .relaxed) < Self.limit else { return false }
+        touches.order[handle] = number
+        count.add(1, ordering: .relaxed)
+        return true
+    }
+
+    /// Drops the touches of every other generation.
+    private func begin(_ generation: String) {
+        var isAny = false
+        for part in parts {
+            part.state.withLock { state in
+                guard state.generation != generation else { return }
+                isAny = isAny || !state.touches.isEmpty
+                count.subtract(state.touches.order.count, ordering: .relaxed)
+                state = Part.State(generation: generation)
+            }
+        }
+        if isAny { restartDelay() }
+    }
+
+    /// Returns what has to be done after a record was touched of which no touch waited.
+    private func demand() -> Demand {
+        due.withLock { due in
+            let isFirst = due.since == nil
+            if isFirst { due.since = .now }
+            if !due.isNow, count.load(ordering: .relaxed) >= Self.flushCount {
+                due.isNow = true
+                return .flushNow
+            }
+            return isFirst ? .flushLater : .nothing
+        }
+    }
+
+    // MARK: - Taking
+
     /// Removes and returns the oldest touches, at most `count`.
-    func take(atMost count: Int = .max, in generation: String) -> Touches {
-        state.withLock { state in
-            guard state.generation == generation, state.touches.order.count > count else {
-                // Touches of a generation that is not live any more are dropped, too.
-                defer { state.clear() }
-                return state.generation == generation ? state.touches : Touches()
+    func take(atMost limit: Int = .max, in generation: String) -> Touches {
+        var taken = Touches()
+        // Touches of a generation that is not live any more are dropped, too.
+        begin(generation)
+        if count.load(ordering: .relaxed) <= limit {
+            for part in parts {
+                part.state.withLock { state in
+                    guard state.generation == generation else { return }
+                    taken.order.merge(state.touches.order) { $1 }
+                    count.subtract(state.touches.order.count, ordering: .relaxed)
+                    state.touches = Touches()
+                }
             }
-            var taken = Touches()
-            for handle in state.touches.handles.prefix(count) {
-                taken.order[handle] = state.touches.order.removeValue(forKey: handle)
-            }
+            restartDelay()
             return taken
         }
+        for part in parts {
+            taken.order.merge(part.state.withLock { $0.touches.order }) { $1 }
+        }
+        for handle in taken.handles.dropFirst(limit) { taken.order[handle] = nil }
+        for (handle, number) in taken.order { remove(handle, touchedAt: number) }
+        return taken
+    }
+
+    /// Removes a touch, unless a later one of the record has taken its place.
+    private func remove(_ handle: Handle, touchedAt number: UInt64) {
+        part(of: handle).state.withLock { state in
+            guard state.touches.order[handle] == number else { return }
+            state.touches.order[handle] = nil
+            count.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Begins the delay anew for what still waits.
+    private func restartDelay() {
+        due.withLock { $0 = Due(since: count.load(ordering: .relaxed) == 0 ? nil : .now) }
     }
 
     /// Returns whether a touch of the record waits.
     func contains(_ handle: Handle, in generation: String) -> Bool {
-        state.withLock { $0.generation == generation && $0.touches.order[handle] != nil }
+        part(of: handle).state.withLock {
+            $0.generation == generation && $0.touches.order[handle] != nil
+        }
     }
 
     /// Puts back the touches that a failed commit took. Later touches of the same records remain.
     func putBack(_ touches: Touches, in generation: String) {
-        guard !touches.isEmpty else { return }
-        state.withLock { state in
-            guard state.generation == generation else { return }
-            state.touches.order.merge(touches.order) { later, _ in later }
-            state.since = state.since ?? .now
+        var isAny = false
+        for (handle, number) in touches.order {
+            part(of: handle).state.withLock { state in
+                guard state.generation == generation else { return }
+                isAny = true
+                guard state.touches.order[handle] == nil else { return }
+                state.touches.order[handle] = number
+                count.add(1, ordering: .relaxed)
+            }
         }
+        if isAny { due.withLock { $0.since = $0.since ?? .now } }
     }
 
     /// Begins the delay anew, because a commit has failed.
     func postpone() {
-        state.withLock { state in
-            guard state.since != nil else { return }
-            state.since = .now
-            state.isDue = false
+        due.withLock { due in
+            if due.since != nil { due = Due(since: .now) }
         }
     }
 
     /// The time at which a flush is due; nil if no touch waits.
     var deadline: ContinuousClock.Instant? {
-        state.withLock { state in
-            guard let since = state.since else { return nil }
-            return state.isDue ? since : since + Self.flushDelay
+        due.withLock { due in
+            guard let since = due.since else { return nil }
+            return due.isNow ? since : since + Self.flushDelay
         }
     }
 }

@@ -168,6 +168,9 @@ final class GenerationHolder: Sendable {
         }
     }
 
+    /// The guard file; nil for a cache that could not be opened.
+    var guardFileIfOpen: GuardFile? { state.withLock { $0.guardFile } }
+
     /// Returns whether no process has switched since `generation` was opened.
     func isLive(_ generation: Generation) -> Bool {
         state.withLock { $0.guardFile }?.generation == generation.number

@@ -143,6 +143,31 @@ struct ReadTarget: Sendable {
     let type: Any.Type
     let nameSpace: NameSpace
     let identifier: String
+    /// Whether the read returns the whole of what it asks for, which memory may have.
+    var isWhole = false
+    /// Whether the read tells when its target was written.
+    var isDated = false
+
+    /// The same target, as a whole.
+    var whole: ReadTarget {
+        var target = self
+        target.isWhole = true
+        return target
+    }
+
+    /// The same target, as a whole and with its date.
+    var dated: ReadTarget {
+        var target = whole
+        target.isDated = true
+        return target
+    }
+
+    /// Returns the key under which memory has the result of the read.
+    func key(for value: Any.Type) -> MemoryTree.Key {
+        MemoryTree.Key(
+            nameSpace: nameSpace, identifier: Identifier(identifier),
+            value: ObjectIdentifier(value))
+    }
 
     static func node(_ type: Any.Type, _ identifier: String) -> ReadTarget {
         ReadTarget(type: type, nameSpace: .node, identifier: identifier)

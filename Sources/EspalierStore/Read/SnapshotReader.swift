@@ -19,6 +19,8 @@ package final class SnapshotReader {
     private let cancellation: ReadCancellation?
     /// Tells hits their age; nil if they have none, which saves a look-up.
     private var clock: WallClock?
+    /// Where the result of the read is kept; nil if it is not.
+    var memory: (tier: MemoryTier, key: MemoryTree.Key, commit: UInt64)?
     /// Whether to note which nodes the reads have looked at.
     var notesNames = false
     /// The identifiers of these nodes.
@@ -344,11 +346,12 @@ package final class SnapshotReader {
         return .hit(hit.map { PartialRead(model: $0, missing: missing) })
     }
 
-    private func treeReader(_ rule: MissingFieldRule, _ noting: NotingSource?) throws -> TreeReader
-    {
+    private func treeReader(
+        _ rule: MissingFieldRule, _ noting: NotingSource?, _ recorder: TreeRecorder? = nil
+    ) throws -> TreeReader {
         TreeReader(
             source: try noting ?? source(), limits: limits, missingFields: rule,
-            cancellation: cancellation)
+            cancellation: cancellation, recorder: recorder)
     }
 
     private func source() throws -> any RecordSource {
@@ -377,8 +380,16 @@ package final class SnapshotReader {
         _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Value> {
         let noting = notesNames ? NotingSource(try storedSource()) : nil
-        let treeReader = try treeReader(rule, noting)
-        let result = treeReader.read(entry) { try body(treeReader) }
+        let recorder = memory.map { $0.tier.makeRecorder(for: $0.key, generation, at: $0.commit) }
+        var isKept = false
+        defer { if !isKept { recorder?.giveBack() } }
+        var treeReader = try treeReader(rule, noting, recorder)
+        var result = treeReader.read(entry) { try body(treeReader) }
+        if let recorder, recorder.hasReused, case .failure(let reason) = result, reason.isLimit {
+            // What was used again counts more than what is decoded again.
+            treeReader = try self.treeReader(rule, noting)
+            result = treeReader.read(entry) { try body(treeReader) }
+        }
         if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
@@ -388,6 +399,11 @@ package final class SnapshotReader {
             // A damaged group of states makes no read a miss.
             let writtenAt = clock == nil ? nil : (try? state(of: handle))?.writtenAt?.date
             let age = writtenAt.flatMap { clock?.age(of: $0) }
+            if let recorder = treeReader.recorder {
+                isKept = keep(
+                    value, at: handle, recorder, treeReader, writtenAt: clock.map { _ in writtenAt }
+                )
+            }
             return .hit(
                 Hit(
                     value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
@@ -395,6 +411,31 @@ package final class SnapshotReader {
         case .failure(let reason):
             return .miss(
                 treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
+        }
+    }
+
+    /// Keeps what a read has decoded in memory, for the next one. Returns whether that is so.
+    private func keep<Value: Sendable>(
+        _ value: Value, at handle: Handle, _ recorder: TreeRecorder, _ treeReader: TreeReader,
+        writtenAt: Date??
+    ) -> Bool {
+        // A model that reads from the cache itself depends on more than its records.
+        guard let memory, !ReadScope.hasNestedRead, let tree = recorder.finish(treeReader)
+        else { return false }
+        return memory.tier.insert(
+            value, memory.key, tree, generation,
+            MemoryTree.Description(
+                handle: handle, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
+                recordBytes: treeReader.byteCount, commit: memory.commit, writtenAt: writtenAt))
+    }
+}
+
+extension MissReason {
+    /// Whether the read has reached a limit of `TreeLimits`.
+    fileprivate var isLimit: Bool {
+        switch self {
+        case .tooLarge, .tooDeep: true
+        default: false
         }
     }
 }

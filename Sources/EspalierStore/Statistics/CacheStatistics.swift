@@ -129,6 +129,9 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// What the memory for decompressed records holds and has done since the cache was opened, in
     /// this process. ``Configuration/blockCache`` is its limit.
     public var blocks = BlockStatistics()
+    /// What the memory for decoded trees holds and has done since the cache was opened, in this
+    /// process. ``Configuration/memoryBudget`` is its limit. Its hits are among ``hits``.
+    public var memory = MemoryStatistics()
 
     /// Creates the statistics of a cache that is empty and has done nothing.
     public init() {}

@@ -13,6 +13,7 @@ import Synchronization
 /// hit allocates nothing.
 final class StatisticsRecorder: Sendable {
     private struct Reads {
+        var isEmpty = true
         var hits: UInt64 = 0
         var misses = LifetimeCounters().misses
         var missesByType = MissCounts()
@@ -36,14 +37,22 @@ final class StatisticsRecorder: Sendable {
 
     // protected by themselves; `rest` is locked before `reads`
     private let rest = Mutex(Rest())
-    private let reads = Mutex(Reads())
+    private let parts = (0..<4).map { _ in Part() }
+
+    /// A part of the counts of reads: reads of different trees rarely wait for each other.
+    private final class Part: Sendable {
+        let reads = Mutex(Reads())
+    }
 
     // MARK: - Reads
 
     /// Counts a read that was a hit.
-    func countHit(took: Duration?) {
+    ///
+    /// - Parameter tree: Any number that is the same for each read of a tree.
+    func countHit(took: Duration?, of tree: UInt64 = 0) {
         let nanoseconds = took?.wholeNanoseconds
-        reads.withLock { reads in
+        parts[Int(tree & 3)].reads.withLock { reads in
+            reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
             reads.hits &+= 1
         }
@@ -56,7 +65,8 @@ final class StatisticsRecorder: Sendable {
     ///   - took: Nil for a read that was refused before it began.
     func countMiss(_ reason: MissReason, of type: String, took: Duration?) {
         let nanoseconds = took?.wholeNanoseconds
-        reads.withLock { reads in
+        parts[0].reads.withLock { reads in
+            reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
             reads.misses.add(to: reason.name)
             reads.missesByType.add(to: reason.name, of: type)
@@ -116,12 +126,14 @@ final class StatisticsRecorder: Sendable {
         rest.withLock { rest in
             var delta = rest.counters
             rest.counters = LifetimeCounters()
-            let fresh = Reads()
-            let taken = reads.withLock { reads in
-                defer { reads = fresh }
-                return reads
+            for part in parts {
+                let taken = part.reads.withLock { reads -> Reads? in
+                    guard !reads.isEmpty else { return nil }
+                    defer { reads = Reads() }
+                    return reads
+                }
+                taken?.add(to: &delta)
             }
-            taken.add(to: &delta)
             rest.taken = (transaction, delta)
             return delta
         }
@@ -144,12 +156,14 @@ final class StatisticsRecorder: Sendable {
             var counters = rest.counters
             if let taken = rest.taken, transaction < taken.transaction { counters += taken.delta }
             // A copy that shares memory would make the next read copy it.
-            let reads = reads.withLock { reads in
-                Reads(
-                    hits: reads.hits, misses: reads.misses, missesByType: reads.missesByType,
-                    latency: reads.latency.separated())
+            for part in parts {
+                let reads = part.reads.withLock { reads in
+                    Reads(
+                        hits: reads.hits, misses: reads.misses, missesByType: reads.missesByType,
+                        latency: reads.latency.separated())
+                }
+                reads.add(to: &counters)
             }
-            reads.add(to: &counters)
             return counters
         }
     }

@@ -13,6 +13,7 @@ final class RecordTable {
     private let counters: CounterTable
     /// The records as the transaction has written them so far.
     private let stored: StoredRecords
+    private let contentChanges: ContentChanges
     /// The most bytes that one value of LMDB holds.
     let valueLimit: Int
 
@@ -46,11 +47,13 @@ final class RecordTable {
     private let state = Confined(State())
 
     init(
-        _ keyspaces: Keyspaces, _ counters: CounterTable, _ stored: StoredRecords, valueLimit: Int
+        _ keyspaces: Keyspaces, _ counters: CounterTable, _ stored: StoredRecords,
+        _ contentChanges: ContentChanges, valueLimit: Int
     ) {
         self.keyspaces = keyspaces
         self.counters = counters
         self.stored = stored
+        self.contentChanges = contentChanges
         self.valueLimit = valueLimit
     }
 
@@ -149,6 +152,7 @@ final class RecordTable {
         _ range: Range<Int>?, _ shape: BlockShape, at handle: Handle, over old: Record?
     ) {
         if old != nil { state.value.rewritten.append(handle) }
+        contentChanges.change(handle)
         if state.value.pending[handle] != nil {
             state.value.pending[handle]?.range = range
             return state.value.pending[handle]!.shape = shape  // present, as checked above
@@ -184,6 +188,7 @@ final class RecordTable {
     /// Does not update the counters, so a recount has to follow.
     func eraseUnreadable(_ handle: Handle) throws -> Bool {
         guard try contains(handle) else { return false }
+        contentChanges.change(handle)
         if state.value.pending[handle] != nil {
             state.value.pending[handle]?.range = nil
         } else {

@@ -12,6 +12,7 @@ final class ReferenceCounts {
     private let keyspaces: Keyspaces
     private let recency: Recency
     private let counters: CounterTable
+    private let contentChanges: ContentChanges
     private let hasBytes: (Handle) throws -> Bool
 
     // confined to the thread that commits
@@ -45,11 +46,12 @@ final class ReferenceCounts {
 
     /// - Parameter hasBytes: Returns whether there are bytes of a record.
     init(
-        _ keyspaces: Keyspaces, _ counters: CounterTable,
+        _ keyspaces: Keyspaces, _ counters: CounterTable, _ contentChanges: ContentChanges,
         hasBytes: @escaping (Handle) throws -> Bool
     ) {
         self.keyspaces = keyspaces
         self.counters = counters
+        self.contentChanges = contentChanges
         self.hasBytes = hasBytes
         recency = Recency(keyspaces)
     }
@@ -95,7 +97,13 @@ final class ReferenceCounts {
             pending[handle] = state
             edited.append((handle, state.stored?.recencyStamp))
         }
+        let before = pending[handle]?.entry.flags
         if pending[handle] != nil { change(&pending[handle]!.entry) }  // present, as checked above
+        if let after = pending[handle]?.entry.flags, after != before,
+            !StateEntry.Flags.seenByReads.isDisjoint(with: after.symmetricDifference(before ?? []))
+        {
+            contentChanges.change(handle)
+        }
         if recencyChanges != nil, let stamp = pending[handle]?.entry.recencyStamp {
             recencyChanges?.append(RecencyEntry(stamp: stamp, handle: handle))
         }
@@ -238,6 +246,7 @@ final class ReferenceCounts {
             entry.stamp = stamp
             entry.writtenAt = time
         }
+        contentChanges.write(handle)
         if pending[handle]?.isNew == true { newRootCount += 1 }
     }
 

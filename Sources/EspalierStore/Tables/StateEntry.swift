@@ -31,6 +31,8 @@ package struct StateEntry: Hashable, Sendable {
         /// lead. `recency` does not list it until a reference to it goes. With `pendingRemoval`:
         /// the removal waits until then.
         package static let blocked = Flags(rawValue: 64)
+        /// The flags that decide what a reference to the record reads.
+        static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]
     }
 
     package var referenceCount: UInt64 = 1

@@ -31,6 +31,11 @@ extension CommitTransaction {
         let evictor: Evictor
         let changedShapes: [(number: UInt64, shape: Shape?)]
         let droppedDictionaries: [UInt64]
+
+        /// What has changed, for the trees in memory; nil if that can be anything.
+        var history: CommitHistory.Entry? {
+            transaction.contentChanges.entry(number, keys: transaction.changes.keys)
+        }
     }
 }
 

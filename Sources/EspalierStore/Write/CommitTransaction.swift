@@ -23,6 +23,7 @@ final class CommitTransaction {
     /// The records as the transaction has written them so far, without the pending ones.
     let stored: StoredRecords
     let pins: PinTable
+    let contentChanges: ContentChanges
     private let confinedTables: Confined<CopiedTables>
     private struct CopiedTables: ~Copyable {
         var shapes: ShapeTable
@@ -108,11 +109,14 @@ final class CommitTransaction {
             throw CorruptMetadata()
         }
         let stored = try StoredRecords(transaction.snapshot, generation)
+        contentChanges = ContentChanges(firstNew: counterTable.value.nextHandle)
         let records = RecordTable(
-            keyspaces, counterTable, stored, valueLimit: generation.environment.maximumValueSize)
+            keyspaces, counterTable, stored, contentChanges,
+            valueLimit: generation.environment.maximumValueSize)
         self.stored = stored
         self.records = records
-        states = ReferenceCounts(keyspaces, counterTable, hasBytes: records.contains)
+        states = ReferenceCounts(
+            keyspaces, counterTable, contentChanges, hasBytes: records.contains)
         let verified = committed?.verified ?? VerifiedIndexEntries()
         verified.transferToCurrentThread()
         index = IndexTable(
@@ -227,8 +231,10 @@ final class CommitTransaction {
         _ transaction: inout WriteTransaction
     ) throws -> (shapes: [(number: UInt64, shape: Shape?)], dictionaries: [UInt64]) {
         try applyPending(in: &transaction)
+        if index.hasLostNames || needsRecount { contentChanges.changeAnything() }
         if index.hasLostNames { try loseNamesWithoutRecords(in: &transaction) }
         try states.readGroupsOfNewRecords(in: transaction)
+        if states.hasDamage { contentChanges.changeAnything() }
         if needsRecount || states.hasDamage { try recount(in: &transaction) }
         // A group under a damaged key leaves entries in `recency` that no state knows of.
         mustRebuildRecency = mustRebuildRecency || states.hasDamage
@@ -300,7 +306,9 @@ final class CommitTransaction {
         case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
         case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
-        case .repair(let repair): try apply(repair, in: &transaction)
+        case .repair(let repair):
+            contentChanges.changeAnything()
+            try apply(repair, in: &transaction)
         case .install(let trained): try install(trained, in: &transaction)
         case .retireDictionary: retireDictionary()
         case .repack(let slice): try repack(slice, in: &transaction)

@@ -16,12 +16,14 @@ final class Committer: Sendable {
     let compression: Compression
     private let compressor: BlockCompressor?
     /// Sends the changes of each commit, and those of other processes, to the subscribers.
-    private let feed: ChangeFeed?
+    let feed: ChangeFeed?
+    /// The trees in memory, which have to know what each commit changes.
+    let memory: MemoryTier?
     /// Receives the changes of each commit, in the order of the commits.
-    private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
+    let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
     // protected by `state`; other threads than the one that commits change only `damaged`
-    private struct State {
+    struct State {
         var tables: CommittedTables?
         /// The generation and the transaction after which `tables` were saved.
         var asOf: (generation: String, transaction: UInt64)?
@@ -42,16 +44,17 @@ final class Committer: Sendable {
         /// The pages that writes take in a cache that is nearly full; 0 if it is not.
         var usualPages = 0
     }
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     init(
         _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
-        _ compression: Compression, feed: ChangeFeed? = nil,
+        _ compression: Compression, feed: ChangeFeed? = nil, memory: MemoryTier? = nil,
         wakeWriter: @escaping @Sendable () -> Void,
         onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
     ) {
         self.generations = generations
         self.feed = feed
+        self.memory = memory
         self.onCommit = onCommit
         logs = CommitLogs(statistics)
         self.compression = compression
@@ -230,11 +233,15 @@ final class Committer: Sendable {
         let start = ContinuousClock.now
         var request = request
         request.reservesFile = state.withLock { $0.diskRetry.map { $0 <= start } ?? true }
-        defer { feed?.cancelCommit() }
+        defer {
+            feed?.cancelCommit()
+            memory?.history.cancelCommit()
+        }
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
         ) { transaction in
             feed?.beginCommit()
+            memory?.history.beginCommit()
             return state.withLock { state in
                 // If the numbers are consecutive, no other process has written in between.
                 let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
@@ -242,6 +249,7 @@ final class Committer: Sendable {
             }
         }
         let commit = outcome.transaction
+        memory?.endCommit(outcome.number, in: generation, outcome.history)
         generations.announce(commit)
         publish(outcome)
         logs.statistics.countCommit(took: .now - start)
@@ -299,7 +307,10 @@ final class Committer: Sendable {
         guard let counters = try transaction.value(info, Counters.key) else { return }
         try transaction.put(info, Counters.key, counters)
         let number = transaction.number
+        memory?.history.beginCommit()
+        defer { memory?.history.cancelCommit() }
         try transaction.commit()
+        memory?.endCommit(number, in: generation, .empty(number))
         // The tables are those of this commit, too, once it has succeeded.
         state.withLock { state in
             if let asOf = state.asOf, asOf == (generation.name, number - 1) {
@@ -316,93 +327,7 @@ final class Committer: Sendable {
         feed?.beginCommit()
         defer { feed?.cancelCommit() }
         _ = try generations.replace(blamed, because: reason)
-        feed?.endReset()
-        onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
-    }
-
-    // MARK: - Full disk
-
-    /// How long the map stays limited to the file before a commit finds out whether the disk has
-    /// room again.
-    private static let diskPatience = Duration.seconds(10)
-    private static let resizeDeadline = Duration.milliseconds(250)
-
-    /// Limits the map to the pages that the file has: the disk has no room for more. The budget is
-    /// then that of the file, and the retry evicts as in a full cache.
-    private func limitToFile(_ generation: Generation?, after error: any Error) throws {
-        guard let environment = generation?.environment, !environment.isLimitedToFile else {
-            throw error
-        }
-        do {
-            try environment.limitToFile(deadline: Self.resizeDeadline)
-        } catch {
-            // Reads of this process are under way. Free pages may be enough for the retry, which
-            // reserves none.
-        }
-        state.withLock { $0.diskRetry = .now + Self.diskPatience }
-    }
-
-    /// Gives the map the size of the budget again, some time after the disk was full.
-    private func liftDiskLimit(of generation: Generation) {
-        guard generation.environment.isLimitedToFile,
-            state.withLock({ $0.diskRetry.map { $0 <= .now } ?? true })
-        else { return }
-        // If reads prevent it, the next write tries again.
-        try? generation.environment.resize(
-            mapSize: Generation.mapSize(for: generation.budget), deadline: .zero)
-    }
-
-    /// Returns what the next step after an error depends on. On a full disk a write that does not
-    /// fit is no reason to begin with an empty file.
-    private func failure(_ error: any Error, in generation: Generation?) -> CommitPolicy.Failure {
-        let failure = CommitPolicy.Failure(error)
-        let isLimited = generation?.environment.isLimitedToFile == true
-        return isLimited && failure == .budgetDeadlock ? .other : failure
-    }
-
-    // MARK: - Missing files
-
-    /// How long commits may succeed after the files were last seen in their place.
-    private static let sightInterval = Duration.seconds(1)
-
-    /// Throws `directoryGone` if somebody has removed or renamed the cache's files: what was
-    /// committed since they were last seen is gone. A new generation takes their place, or the next
-    /// call tries again.
-    ///
-    /// - Parameter always: Whether to look even if the files were seen less than a second ago.
-    private func requireFiles(always: Bool) throws(CacheError) {
-        let now = ContinuousClock.now
-        let lastSeen = state.withLock { $0.lastSeen }
-        if !always, let lastSeen, now - lastSeen < Self.sightInterval { return }
-        guard !generations.isInPlace else {
-            state.withLock { $0.lastSeen = now }
-            return
-        }
-        feed?.beginCommit()
-        defer { feed?.cancelCommit() }
-        do {
-            try generations.replaceMissing()
-        } catch {
-            state.withLock { $0.lastSeen = nil }
-            throw .directoryGone(cause: error)
-        }
-        state.withLock { $0.lastSeen = now }
-        feed?.endReset()
-        onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
-        throw .directoryGone(cause: nil)
-    }
-
-    /// Returns the error of a cache for a failed commit. Errors of the file system have another
-    /// reason if the directory is gone.
-    private func explained(_ error: any Error, in generation: Generation?) -> CacheError {
-        if error is LMDBError {
-            do { try requireFiles(always: true) } catch { return error }
-        }
-        let explained = CacheError(error, budget: generation?.budget)
-        guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
-            return explained
-        }
-        return CacheError(LMDBError.diskFull)
+        announceNewGeneration()
     }
 
     // MARK: - Budget

@@ -192,11 +192,24 @@ package enum ReadScope {
     private final class Scope: Sendable {
         let isOpen = Atomic<Bool>(true)
         let isObserving: Bool
+        let hasNestedRead = Atomic<Bool>(false)
 
         init(isObserving: Bool) { self.isObserving = isObserving }
     }
 
     static var isInside: Bool { scope?.isOpen.load(ordering: .relaxed) == true }
+
+    /// Whether a model's initialiser has read from a cache during the read under way.
+    static var hasNestedRead: Bool {
+        scope?.hasNestedRead.load(ordering: .relaxed) == true
+    }
+
+    /// Notes that the code reads from a cache. Returns whether it does so inside of another read.
+    static func noteRead() -> Bool {
+        guard let scope, scope.isOpen.load(ordering: .relaxed) else { return false }
+        scope.hasNestedRead.store(true, ordering: .relaxed)
+        return true
+    }
 
     /// Whether the code runs in an observer of misses, or in a read that the observer makes.
     static var isObserving: Bool { isInside && scope?.isObserving == true }

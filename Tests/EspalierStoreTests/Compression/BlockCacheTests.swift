@@ -10,7 +10,7 @@ import Testing
 struct BlockCacheTests {
     @Test("A read does not wait for a thread that holds the memory of blocks")
     func heldLock() throws {
-        try withCache { cache in
+        try withCache(.withoutMemory) { cache in
             let people = (0..<200).map { Person("p:\($0)", "person \($0)") }
             try cache.setCollection(people, forKey: "all").wait()
             let blocks = try cache.generation.blocks
@@ -31,7 +31,7 @@ struct BlockCacheTests {
 
     @Test("Many threads that read the same tree all get it, most of it from memory")
     func manyThreads() throws {
-        try withCache { cache in
+        try withCache(.withoutMemory) { cache in
             let people = (0..<60).map { Person("p:\($0)", "person \($0)") }
             try cache.setCollection(people, forKey: "all").wait()
             let wrong = Atomic(0)

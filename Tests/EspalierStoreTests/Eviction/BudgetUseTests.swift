@@ -44,7 +44,10 @@ struct BudgetUseTests {
 
     @Test("The statistics tell how often records were found decompressed")
     func blocks() throws {
-        try withCache(.forTests(budget: .mebibytes(8), compression: .standard)) { cache in
+        var configuration = Configuration.forTests(
+            budget: .mebibytes(8), compression: .standard)
+        configuration.memoryBudget = ByteCount(0)
+        try withCache(configuration) { cache in
             try CompressedCache.fill(cache)
             let before = try cache.statistics().blocks
             for _ in 0..<3 { #expect(cache.read(Message.self, "Message:7") != nil) }

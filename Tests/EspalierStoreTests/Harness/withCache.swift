@@ -69,6 +69,13 @@ extension Configuration {
     /// Does not sync: killing a process loses no commit, and waiting for the disk takes time.
     static var forTests: Configuration { Configuration(durability: .noSync, encryption: .inTests) }
 
+    /// Decodes each tree that is read, for tests of what a read of the file does.
+    static var withoutMemory: Configuration {
+        var configuration = Configuration.forTests
+        configuration.memoryBudget = ByteCount(0)
+        return configuration
+    }
+
     /// Stores records raw, so that the size of a text is its size in the file.
     static var uncompressed: Configuration { .forTests(budget: .mebibytes(50)) }
 

@@ -13,7 +13,7 @@ enum UnsafeCode {
         // The bytes of records; names that are compared without being retained.
         "EspalierRecords": [
             "ByteArrays.swift", "ByteReader.swift", "FieldPlan.swift", "ByteWriter.swift",
-            "StackSpace.swift", "StringBytes.swift", "XXHash64.swift",
+            "StackSpace.swift", "StringBytes.swift", "TreeRecorder.swift", "XXHash64.swift",
         ],
         // Names, which are searched in place: every look-up of a record compares some twenty.
         "EspalierStore": ["IndexGroup.swift"],

@@ -3,6 +3,9 @@
 enum ContenderID: String, Codable, CaseIterable {
     case engine
     case engineCompressed = "engine-compressed"
+    /// The engine that keeps decoded trees in memory, as it does by default. The others decode each
+    /// tree that they read.
+    case engineMemory = "engine-memory"
     case engineCodable = "engine-codable"
     case engineCodableCompressed = "engine-codable-compressed"
     /// The engine with reads that never wait for a writer. Reads of the others see all writes that
@@ -34,8 +37,8 @@ enum ContenderID: String, Codable, CaseIterable {
 
     var role: Role {
         switch self {
-        case .engine, .engineCompressed, .engineCodable, .engineCodableCompressed, .engineSnapshot,
-            .engineCompressedSnapshot:
+        case .engine, .engineCompressed, .engineMemory, .engineCodable, .engineCodableCompressed,
+            .engineSnapshot, .engineCompressedSnapshot:
             .engine
         case .handWrittenBaseline: .baseline
         case .jsonBlobs, .propertyListBlobs, .compressedBlobs, .genericRows, .typedRows, .tables,
@@ -49,6 +52,7 @@ enum ContenderID: String, Codable, CaseIterable {
         switch self {
         case .engine: "Espalier"
         case .engineCompressed: "Espalier, compressed"
+        case .engineMemory: "Espalier, compressed, trees in memory"
         case .engineCodable: "Espalier, Codable"
         case .engineCodableCompressed: "Espalier, Codable, compressed"
         case .engineSnapshot: "Espalier, .snapshot"

@@ -23,6 +23,7 @@ struct Contestant: Sendable {
 
     static let all: [Contestant] = [
         engine, engine(.engineCompressed, Feed.self, .standard),
+        engine(.engineMemory, Feed.self, .standard, memory: Configuration().memoryBudget),
         engine(.engineCodable, CodableFeed.self, .none),
         engine(.engineCodableCompressed, CodableFeed.self, .standard),
         Contestant(.handWrittenBaseline) { try BaselineContender(directory: $0, durability: $1) },
@@ -52,11 +53,12 @@ struct Contestant: Sendable {
 
     private static func engine<Shown: FeedModel>(
         _ id: ContenderID, _ type: Shown.Type, _ compression: Compression,
-        _ consistency: Consistency = .latest
+        _ consistency: Consistency = .latest, memory: ByteCount = ByteCount(0)
     ) -> Contestant {
         Contestant(id) {
             EngineContender<Shown>(
-                directory: $0, durability: $1, compression: compression, consistency: consistency)
+                directory: $0, durability: $1, compression: compression, consistency: consistency,
+                memory: memory)
         }
     }
 }

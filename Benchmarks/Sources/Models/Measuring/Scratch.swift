@@ -12,8 +12,12 @@ final class Scratch {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func cache(_ name: String) throws -> NormalizedCache {
-        try NormalizedCache(directory: path + "/" + name, configuration: Self.configuration)
+    /// - Parameter memory: The budget of the memory for decoded trees. Most benchmarks measure
+    ///   how trees are decoded, and need none.
+    func cache(_ name: String, memory: ByteCount = ByteCount(0)) throws -> NormalizedCache {
+        var configuration = Self.configuration
+        configuration.memoryBudget = memory
+        return try NormalizedCache(directory: path + "/" + name, configuration: configuration)
     }
 
     /// Neither side waits for the disk: the disk is not what is measured.

@@ -12,14 +12,14 @@ final class EngineContender<Shown: FeedModel>: Contender {
 
     init(
         directory: String, durability: Durability, compression: Compression,
-        budget: ByteCount = .gibibytes(8),
-        consistency: Consistency = .latest
+        budget: ByteCount = .gibibytes(8), consistency: Consistency = .latest,
+        memory: ByteCount = ByteCount(0)
     ) {
         self.directory = directory
         self.consistency = consistency
         configuration = Configuration(
             budget: budget, durability: durability == .process ? .noSync : .sync,
-            compression: compression)
+            compression: compression, memoryBudget: memory)
     }
 
     func open() throws {

@@ -1,0 +1,235 @@
+import Synchronization
+
+/// The models of all records of a tree, as one read has decoded them.
+///
+/// The nodes stand in the order in which the read has entered the records, so a subtree is a range
+/// of them. A record that the read has met several times has several nodes.
+///
+/// The nodes never change, and all threads may use them. A read that takes models from the lists
+/// borrows the tree first.
+package final class RecordedTree: Sendable {
+    struct Node: Sendable {
+        let handle: Handle
+        /// The nodes of the subtree, with this one.
+        var size: Int32 = 1
+        /// Where the model stands: the position in a list, and the number of the list; -1 if the
+        /// model may not be used by another read.
+        var position: Int32 = -1
+        var list: Int16 = -1
+        /// What the read had counted before it entered the record.
+        var before: Counts
+
+        init(_ handle: Handle, before counts: ReadCounts) {
+            self.handle = handle
+            before = Counts(counts)
+        }
+    }
+
+    /// `ReadCounts` in less memory. A read that counts more is not kept.
+    struct Counts: Sendable {
+        var depth: Int16
+        var records: Int32
+        var logicalNodes: Int32
+        var bytes: Int32
+
+        @inline(__always)
+        init(_ counts: ReadCounts) {
+            depth = Int16(truncatingIfNeeded: counts.depth)
+            records = Int32(truncatingIfNeeded: counts.records)
+            logicalNodes = Int32(truncatingIfNeeded: counts.logicalNodes)
+            bytes = Int32(truncatingIfNeeded: counts.bytes)
+        }
+
+        /// Returns whether the memory is enough for these counts.
+        static func hold(_ counts: ReadCounts) -> Bool {
+            Int16(exactly: counts.depth) != nil && Int32(exactly: counts.records) != nil
+                && Int32(exactly: counts.logicalNodes) != nil
+                && Int32(exactly: counts.bytes) != nil
+        }
+
+        /// Adjusts the counts of a node of a subtree that now begins with other counts.
+        @inline(__always)
+        mutating func move(from old: Counts, to new: ReadCounts) {
+            let new = Counts(new)
+            depth = depth &- old.depth &+ new.depth
+            records = records &- old.records &+ new.records
+            logicalNodes = logicalNodes &- old.logicalNodes &+ new.logicalNodes
+            bytes = bytes &- old.bytes &+ new.bytes
+        }
+    }
+
+    /// Records that the read has looked at and that have no node: those of keys, collections and
+    /// segments, and all if models were not kept.
+    let entries: [Handle]
+    let nodes: [Node]
+    let lists: [ModelList]
+    let hasRepeats: Bool
+    /// What the whole read has counted. Its depth is the deepest level.
+    private let total: ReadCounts
+    /// The smallest and the largest handle.
+    private let range: ClosedRange<UInt64>
+
+    init(
+        entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts
+    ) {
+        self.total = total
+        ownBytes =
+            entries.capacity * 8 + nodes.capacity * MemoryLayout<Node>.stride
+            + lists.reduce(0) { $0 + $1.byteCount }
+        modelsPerNode = Double(lists.reduce(0) { $0 + $1.count }) / Double(max(nodes.count, 1))
+        self.entries = entries
+        self.nodes = nodes
+        self.lists = lists
+        self.hasRepeats = hasRepeats
+        var (low, high) = (UInt64.max, UInt64.min)
+        for node in nodes {
+            low = min(low, node.handle.rawValue)
+            high = max(high, node.handle.rawValue)
+        }
+        for entry in entries {
+            low = min(low, entry.rawValue)
+            high = max(high, entry.rawValue)
+        }
+        range = low <= high ? low...high : 0...0
+    }
+
+    /// The number of records that the tree was read from, each counted as often as it was read.
+    package var nodeCount: Int { nodes.count + entries.count }
+
+    /// The memory that the tree takes, apart from what its models refer to: text and arrays.
+    package let ownBytes: Int
+    /// How many models the lists have for each node: those included that only older trees had.
+    package let modelsPerNode: Double
+
+    /// Whether the lists have so many models of older trees that it is better to decode the tree
+    /// anew.
+    var isWasteful: Bool { modelsPerNode > 2 && nodes.count > 16 }
+
+    private let isBorrowed = Atomic<Bool>(false)
+
+    /// Lends the lists of the tree to one read, which may append to them. Returns false if another
+    /// read has them. The read gives them back, or makes the tree that takes the place of this one.
+    package func borrow() -> Bool {
+        !isWasteful && !isBorrowed.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    package func giveBack() { isBorrowed.store(false, ordering: .releasing) }
+
+    /// Returns what a subtree counts in a read. The depth is an upper bound: as if the deepest
+    /// level of the tree was in each subtree.
+    func counts(of range: Range<Int>) -> ReadCounts {
+        let first = nodes[range.lowerBound].before
+        var end = total
+        if range.upperBound < nodes.count {
+            let next = nodes[range.upperBound].before
+            end.logicalNodes = Int(next.logicalNodes)
+            end.bytes = Int(next.bytes)
+            end.records = Int(next.records)
+        }
+        return ReadCounts(
+            depth: total.depth - Int(first.depth),
+            logicalNodes: end.logicalNodes - Int(first.logicalNodes),
+            bytes: end.bytes - Int(first.bytes), records: end.records - Int(first.records))
+    }
+
+    /// Returns whether the tree depends on one of the records.
+    package func contains(anyOf changed: HandleList) -> Bool {
+        guard changed.overlaps(range) else { return false }
+        return entries.contains { changed.contains($0) }
+            || nodes.contains { changed.contains($0.handle) }
+    }
+
+    /// Returns which subtrees of the tree still are as they were, after records have changed.
+    ///
+    /// - Complexity: O(*n*) in the nodes.
+    package func staleTree(after changed: HandleList) -> StaleTree {
+        var isStale = [Bool](repeating: false, count: nodes.count)
+        guard changed.overlaps(range) else { return StaleTree(tree: self, isStale: isStale) }
+        mark(&isStale) { changed.contains($0) }
+        guard hasRepeats else { return StaleTree(tree: self, isStale: isStale) }
+        // A record that was met again stands for the subtree that it has elsewhere in the tree.
+        var count = 0
+        while true {
+            let stale = HandleList(zip(nodes, isStale).compactMap { $1 ? $0.handle : nil })
+            guard stale.count > count else { return StaleTree(tree: self, isStale: isStale) }
+            count = stale.count
+            mark(&isStale) { stale.contains($0) }
+        }
+    }
+
+    /// Marks the nodes whose handles satisfy a condition, and all above them.
+    private func mark(_ isStale: inout [Bool], where condition: (Handle) -> Bool) {
+        var path: [(node: Int, end: Int)] = []
+        for index in nodes.indices {
+            while let last = path.last, last.end <= index { path.removeLast() }
+            if nodes[index].size > 1 { path.append((index, index + Int(nodes[index].size))) }
+            guard condition(nodes[index].handle) else { continue }
+            isStale[index] = true
+            for step in path { isStale[step.node] = true }
+        }
+    }
+}
+
+/// A tree of which some records have changed.
+package struct StaleTree {
+    package let tree: RecordedTree
+    /// By node: whether its record, or one below it, has changed.
+    let isStale: [Bool]
+}
+
+/// A set of handles that is fast to search, and small.
+package struct HandleList: Sendable {
+    /// In ascending order, each once.
+    private let handles: ContiguousArray<UInt64>
+    /// A bit for the low bits of each handle.
+    private let mask: UInt64
+
+    package init(_ handles: some Sequence<Handle>) {
+        self.init(sorting: ContiguousArray(handles.map(\.rawValue)))
+    }
+
+    private init(sorting all: ContiguousArray<UInt64>) {
+        var handles = all
+        handles.sort()
+        var kept = 0
+        for index in handles.indices where index == 0 || handles[index] != handles[index - 1] {
+            handles[kept] = handles[index]
+            kept += 1
+        }
+        handles.removeLast(handles.count - kept)
+        self.handles = handles
+        mask = handles.reduce(0) { $0 | 1 << ($1 & 63) }
+    }
+
+    /// Returns all handles of several lists.
+    package init(union lists: [HandleList]) {
+        if lists.count == 1 {
+            self = lists[0]
+        } else {
+            self.init(sorting: ContiguousArray(lists.flatMap(\.handles)))
+        }
+    }
+
+    package var count: Int { handles.count }
+    package var isEmpty: Bool { handles.isEmpty }
+
+    @inline(__always)
+    package func contains(_ handle: Handle) -> Bool {
+        guard mask & (1 << (handle.rawValue & 63)) != 0 else { return false }
+        return search(handle.rawValue)
+    }
+
+    private func search(_ handle: UInt64) -> Bool {
+        var (low, high) = (0, handles.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if handles[middle] < handle { low = middle + 1 } else { high = middle }
+        }
+        return low < handles.count && handles[low] == handle
+    }
+
+    func overlaps(_ range: ClosedRange<UInt64>) -> Bool {
+        guard let first = handles.first, let last = handles.last else { return false }
+        return first <= range.upperBound && last >= range.lowerBound
+    }
+}

@@ -1,0 +1,109 @@
+// Reads with a recorder, which keeps the models of the tree, or hands out those that it has.
+//
+// Only `record` is generic: it is specialised where the model is, and looks up no metadata.
+extension TreeReader {
+    /// Decodes the tree below `handle`, or takes it from the recorder, and records it.
+    @inlinable @inline(never)
+    func record<Model>(
+        _ handle: Handle, in recorder: TreeRecorder, _ isCacheable: () -> Bool,
+        _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        let type = ObjectIdentifier(Model.self)
+        let list = recorder.list(of: Model.self, isCacheable)
+        let known = try startRecording(handle, as: type, in: recorder, list.number)
+        if known >= 0 { return list.models[known] }
+        if known == Self.isMemoized, let model = takeMemoized() as? Model { return model }
+        do {
+            let model = try decode(handle, make)
+            list.models.append(model)
+            if let nodes = finishRecording(in: recorder, list.number, list.models.count - 1) {
+                memoize(model, handle, type, nodes: nodes)
+            }
+            return model
+        } catch {
+            failRecording(handle, as: type, in: recorder, error)
+            throw error
+        }
+    }
+
+    @usableFromInline static var isNew: Int { -1 }
+    @usableFromInline static var isMemoized: Int { -2 }
+
+    /// Steps into a record, and out of it again if its model is there. Returns where the model
+    /// stands in its list, `isMemoized` if the read has made it before, and `isNew` if it has
+    /// to be decoded.
+    @usableFromInline
+    func startRecording(
+        _ handle: Handle, as type: ObjectIdentifier, in recorder: TreeRecorder, _ list: Int
+    ) throws -> Int {
+        let isRepeated = try visit(handle, type)
+        let before = counts
+        if recorder.hasOlder,
+            let (position, counts) = recorder.reuse(handle, list: list, before, within: countsLeft)
+        {
+            path.turnBack()
+            state.nodesLeft -= counts.logicalNodes
+            state.bytesLeft -= counts.bytes
+            state.recordCount += counts.records
+            state.deepest = max(state.deepest, state.depth + counts.depth)
+            state.isAtEntry = false
+            return position
+        }
+        if isRepeated, let model = try memoized(handle, type) {
+            state.memoized = model
+            return Self.isMemoized
+        }
+        recorder.enter(handle, isRepeated: isRepeated, before)
+        return Self.isNew
+    }
+
+    /// Returns the model of a record that the read has made before.
+    @usableFromInline
+    func takeMemoized() -> Any? {
+        defer { state.memoized = nil }
+        return state.memoized
+    }
+
+    /// Notes where the model of the record just left stands. Returns the nodes of its subtree if
+    /// the read has met the record before.
+    @usableFromInline
+    func finishRecording(in recorder: TreeRecorder, _ list: Int, _ position: Int) -> Int? {
+        let before = recorder.logicalNodesBefore
+        guard recorder.leave(list: list, position: position) else { return nil }
+        return logicalNodes - before
+    }
+
+    @usableFromInline
+    func failRecording(
+        _ handle: Handle, as type: ObjectIdentifier, in recorder: TreeRecorder, _ error: any Error
+    ) {
+        let before = recorder.logicalNodesBefore
+        let isDeletion = (error as? ReadFailure)?.cause == .deleted
+        guard recorder.leaveFailed(isDeletion: isDeletion) else { return }
+        memoizeDeletion(error, handle, type, nodes: logicalNodes - before)
+    }
+
+    /// What the read has counted.
+    var counts: ReadCounts {
+        ReadCounts(
+            depth: state.depth, logicalNodes: logicalNodes, bytes: byteCount,
+            records: state.recordCount)
+    }
+
+    /// What the whole read has counted, with its deepest level.
+    var total: ReadCounts {
+        var total = counts
+        total.depth = state.deepest
+        return total
+    }
+
+    /// What the read may still count.
+    private var countsLeft: ReadCounts {
+        ReadCounts(
+            depth: limits.maximumDepth - state.depth, logicalNodes: state.nodesLeft,
+            bytes: state.bytesLeft, records: 0)
+    }
+
+    /// The bytes of the records that the read has read.
+    package var byteCount: Int { limits.maximumBytes - state.bytesLeft }
+}

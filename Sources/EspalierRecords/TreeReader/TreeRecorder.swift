@@ -1,0 +1,355 @@
+import EspalierConfinement
+
+/// Keeps the models of one read, so that a later read need not decode again what has not changed.
+///
+/// A `TreeReader` tells its recorder of each record that it enters and leaves. The result is a
+/// ``RecordedTree``. If the recorder has an older tree of the same entry, it hands out those of its
+/// models whose subtrees have not changed, and takes their nodes over.
+///
+/// Rules, so that a read with a recorder gives what a read without one gives:
+///
+/// - A model is kept only if its subtree was read whole: not if a reference in it was cut, nor if
+///   a failure was swallowed in it.
+/// - A subtree is not used if one of its records is being decoded: there, a read would cut the
+///   reference.
+/// - A type that is not cacheable makes the whole tree one that is not kept.
+///
+/// Confined to the thread of the read.
+@usableFromInline
+package final class TreeRecorder {
+    /// A record that is being decoded.
+    fileprivate struct Frame {
+        let node: Int32
+        /// The next child of this record in the older tree, and the end of its subtree there.
+        var next: Int32
+        let end: Int32
+        /// Bits for the low bits of the handles of this record and of those above it, if there is
+        /// an older tree.
+        let mask: UInt64
+        /// Whether the read has met the record before.
+        let isRepeated: Bool
+        /// Whether the model depends on more than the records below.
+        var isTainted = false
+    }
+
+    private let older: StaleTree?
+    /// Whether there is an older tree.
+    let hasOlder: Bool
+    /// Whether the models of the tree's parts are kept, and not only which records it has.
+    @usableFromInline let keepsModels: Bool
+
+    // confined to the thread of the read
+    fileprivate struct State {
+        fileprivate var frames: [Frame] = []
+        fileprivate var nodes: [RecordedTree.Node] = []
+        fileprivate var lists: [ModelList] = []
+        fileprivate var entries: [Handle] = []
+        /// The types of the models, if models are not kept.
+        fileprivate var types: [ObjectIdentifier] = []
+        fileprivate var lastType: ObjectIdentifier?
+        /// Where the next record of the top level stands in the older tree.
+        fileprivate var next = 0
+        /// The place in the older tree of the record about to be entered.
+        fileprivate var place: Int?
+        /// Whether a record was read more than once.
+        fileprivate var hasRepeats = false
+        /// Whether a type was met whose models must not be kept.
+        fileprivate var isUncacheable = false
+        /// Whether a part of the older tree was used.
+        fileprivate var hasReused = false
+    }
+    private let state = Confined(State())
+
+    /// Whether a part of the older tree was used.
+    package var hasReused: Bool { state.value.hasReused }
+
+    /// - Parameter keepsModels: Whether to keep the models of the tree's parts, which takes a third
+    ///   of the time of the read.
+    package init(older: StaleTree? = nil, keepsModels: Bool) {
+        self.older = older
+        hasOlder = older != nil
+        self.keepsModels = keepsModels
+        guard keepsModels else { return }
+        state.value.lists = older?.tree.lists ?? []
+        state.value.nodes.reserveCapacity(older?.tree.nodes.count ?? 64)
+        state.value.frames.reserveCapacity(8)
+    }
+
+    /// Gives the older tree back, for a read that makes none to take its place.
+    package func giveBack() { older?.tree.giveBack() }
+
+    /// Notes a record that the read depends on and that has no model of its own: that of a key, a
+    /// collection or a segment.
+    func depend(on handle: Handle) { state.value.entries.append(handle) }
+
+    /// Notes a record that the read is about to decode, if models are not kept.
+    @usableFromInline
+    func note(_ handle: Handle, as type: ObjectIdentifier, _ isCacheable: () -> Bool) {
+        state.value.entries.append(handle)
+        guard type != state.value.lastType else { return }
+        state.value.lastType = type
+        if !state.value.types.contains(type) {
+            state.value.types.append(type)
+            if !isCacheable() { state.value.isUncacheable = true }
+        }
+    }
+
+    /// Notes that a model of a type was made whose instances must not be shared by reads.
+    @usableFromInline
+    func noteUncacheable() { state.value.isUncacheable = true }
+
+    /// Notes that a reference in the record being decoded was cut: its model, and those above,
+    /// depend on the way that led here.
+    func noteCut() { state.value.taint() }
+
+    // MARK: Entering and leaving
+
+    func enter(_ handle: Handle, isRepeated: Bool, _ counts: ReadCounts) {
+        state.value.enter(handle, isRepeated: isRepeated, counts, older?.tree)
+    }
+
+    /// Notes that the record entered last was decoded, and where its model stands. Returns whether
+    /// the read has met it before.
+    func leave(list: Int, position: Int) -> Bool {
+        state.value.leave(list: list, position: position)
+    }
+
+    /// Notes that the record entered last could not be decoded. `isDeletion` tells whether the
+    /// reason is that a record in it was deleted, which the models above take into account. Returns
+    /// whether the read has met the record before.
+    func leaveFailed(isDeletion: Bool) -> Bool { state.value.leaveFailed(isDeletion: isDeletion) }
+
+    /// What the read had counted when it entered the record being decoded.
+    var logicalNodesBefore: Int { state.value.logicalNodesBefore }
+
+    /// Notes a model that the read has made before and uses again.
+    func addRepeat(_ handle: Handle, isCut: Bool, _ counts: ReadCounts) {
+        state.value.addRepeat(handle, counts)
+        if isCut { state.value.taint() }
+    }
+
+    // MARK: Lists of models
+
+    /// Returns the list for models of a type, which it makes if necessary.
+    @inlinable
+    func list<Model>(of type: Model.Type, _ isCacheable: () -> Bool) -> TypedModelList<Model> {
+        if let known = list(of: ObjectIdentifier(type)) {
+            // A cast that is checked looks up the metadata of the generic class: 1,000 instructions
+            // for each record. The list of a type is the only one with the type's identifier.
+            return unsafe unsafeDowncast(known, to: TypedModelList<Model>.self)
+        }
+        if !isCacheable() { noteUncacheable() }
+        let list = TypedModelList<Model>(number: listCount)
+        add(list)
+        return list
+    }
+
+    @usableFromInline
+    func list(of type: ObjectIdentifier) -> ModelList? {
+        for list in state.value.lists where list.type == type { return list }
+        return nil
+    }
+
+    @usableFromInline var listCount: Int { state.value.lists.count }
+
+    @usableFromInline
+    func add(_ list: ModelList) { state.value.lists.append(list) }
+
+    // MARK: The older tree
+
+    /// How many siblings are searched for a record that has moved.
+    private static let siblings = 64
+
+    /// Looks for the record in the older tree, among the children of the record being decoded. If
+    /// its subtree has not changed, takes it over, and returns where its model stands and what
+    /// the subtree counts.
+    func reuse(
+        _ handle: Handle, list: Int, _ counts: ReadCounts, within limits: ReadCounts
+    ) -> (position: Int, counts: ReadCounts)? {
+        guard let older else { return nil }
+        let tree = older.tree
+        let frame = state.value.frames.last
+        var candidate = frame.map { Int($0.next) } ?? state.value.next
+        let end = frame.map { Int($0.end) } ?? tree.nodes.count
+        var searched = 0
+        while candidate < end, tree.nodes[candidate].handle != handle {
+            candidate += Int(tree.nodes[candidate].size)
+            searched += 1
+            guard searched < Self.siblings else { return nil }
+        }
+        guard candidate < end else { return nil }
+        let node = tree.nodes[candidate]
+        let range = candidate..<candidate + Int(node.size)
+        state.value.advance(to: range.upperBound)
+        let subtree = tree.counts(of: range)
+        guard !older.isStale[candidate], Int(node.list) == list, subtree.fits(limits),
+            !hasRecordBeingDecoded(range, of: tree)
+        else {
+            state.value.place = candidate
+            return nil
+        }
+        state.value.copy(range, of: tree, counts)
+        return (Int(node.position), subtree)
+    }
+
+    /// Returns whether one of the records of a subtree is being decoded.
+    private func hasRecordBeingDecoded(_ range: Range<Int>, of tree: RecordedTree) -> Bool {
+        guard let mask = state.value.frames.last?.mask else { return false }
+        for index in range where mask & (1 << (tree.nodes[index].handle.rawValue & 63)) != 0 {
+            if state.value.isDecoding(tree.nodes[index].handle) { return true }
+        }
+        return false
+    }
+
+    // MARK: The result
+
+    /// Returns the tree of a read that has succeeded; nil if it must not be kept.
+    package func finish(_ treeReader: TreeReader) -> RecordedTree? {
+        guard !state.value.isUncacheable, RecordedTree.Counts.hold(treeReader.total) else {
+            return nil
+        }
+        return RecordedTree(
+            entries: state.value.entries, nodes: state.value.nodes, lists: state.value.lists,
+            hasRepeats: state.value.hasRepeats, total: treeReader.total)
+    }
+}
+
+extension TreeRecorder.State {
+    /// Notes that the model of the record being decoded depends on more than the records below.
+    fileprivate mutating func taint() {
+        if let last = frames.indices.last { frames[last].isTainted = true }
+    }
+
+    @inline(__always)
+    fileprivate mutating func enter(
+        _ handle: Handle, isRepeated: Bool, _ counts: ReadCounts, _ older: RecordedTree?
+    ) {
+        let node = Int32(truncatingIfNeeded: nodes.count)
+        if let older {
+            let first = place.map { Int32($0) }
+            let size = place.map { older.nodes[$0].size } ?? 0
+            frames.append(
+                TreeRecorder.Frame(
+                    node: node, next: first.map { $0 + 1 } ?? 0, end: (first ?? 0) + size,
+                    mask: (frames.last?.mask ?? 0) | 1 << (handle.rawValue & 63),
+                    isRepeated: isRepeated))
+            place = nil
+        } else {
+            frames.append(
+                TreeRecorder.Frame(node: node, next: 0, end: 0, mask: 0, isRepeated: isRepeated))
+        }
+        nodes.append(RecordedTree.Node(handle, before: counts))
+        if isRepeated { hasRepeats = true }
+    }
+
+    @inline(__always)
+    fileprivate mutating func leave(list: Int, position: Int) -> Bool {
+        let frame = close()
+        if frame.isTainted {
+            taint()
+        } else {
+            nodes[Int(frame.node)].list = Int16(truncatingIfNeeded: list)
+            nodes[Int(frame.node)].position = Int32(truncatingIfNeeded: position)
+        }
+        return frame.isRepeated
+    }
+
+    fileprivate mutating func leaveFailed(isDeletion: Bool) -> Bool {
+        let frame = close()
+        if frame.isTainted || !isDeletion { taint() }
+        return frame.isRepeated
+    }
+
+    @inline(__always)
+    private mutating func close() -> TreeRecorder.Frame {
+        let frame = frames.removeLast()
+        nodes[Int(frame.node)].size = Int32(truncatingIfNeeded: nodes.count) - frame.node
+        return frame
+    }
+
+    fileprivate mutating func addRepeat(_ handle: Handle, _ counts: ReadCounts) {
+        hasRepeats = true
+        place = nil
+        nodes.append(RecordedTree.Node(handle, before: counts))
+    }
+
+    fileprivate var logicalNodesBefore: Int {
+        frames.last.map { Int(nodes[Int($0.node)].before.logicalNodes) } ?? 0
+    }
+
+    fileprivate func isDecoding(_ handle: Handle) -> Bool {
+        frames.contains { nodes[Int($0.node)].handle == handle }
+    }
+
+    fileprivate mutating func advance(to place: Int) {
+        if let last = frames.indices.last {
+            frames[last].next = Int32(place)
+        } else {
+            next = place
+        }
+    }
+
+    /// Copies a subtree of the older tree.
+    fileprivate mutating func copy(
+        _ range: Range<Int>, of tree: RecordedTree, _ counts: ReadCounts
+    ) {
+        let before = tree.nodes[range.lowerBound].before
+        for index in range {
+            var node = tree.nodes[index]
+            node.before.move(from: before, to: counts)
+            nodes.append(node)
+        }
+        hasRepeats = hasRepeats || tree.hasRepeats
+        hasReused = true
+    }
+}
+
+/// What a read has counted, or may still count.
+struct ReadCounts {
+    var depth: Int
+    var logicalNodes: Int
+    var bytes: Int
+    var records: Int
+
+    /// Returns whether a read that may still count `limits` may count so much.
+    fileprivate func fits(_ limits: ReadCounts) -> Bool {
+        depth <= limits.depth && logicalNodes <= limits.logicalNodes && bytes <= limits.bytes
+    }
+}
+
+// MARK: - Models
+
+/// The models of one type in a tree.
+///
+/// A tree that takes the place of an older one has the same lists, to which its read has appended
+/// what it has decoded. So nothing is copied. Models that no node of the newer tree has stay in the
+/// list; `RecordedTree.isWasteful` limits their number.
+@usableFromInline
+package class ModelList: @unchecked Sendable {
+    @usableFromInline let type: ObjectIdentifier
+    /// The number of the list in its tree.
+    @usableFromInline let number: Int
+
+    @usableFromInline
+    init(type: ObjectIdentifier, number: Int) {
+        self.type = type
+        self.number = number
+    }
+
+    var count: Int { 0 }
+    /// The bytes of the list itself.
+    var byteCount: Int { 0 }
+}
+
+// Unchecked, because the compiler can't check a class that is not final. One read at a time uses a
+// list: the one that has borrowed its tree, see `RecordedTree.borrow`.
+@usableFromInline
+final class TypedModelList<Model>: ModelList, @unchecked Sendable {
+    @usableFromInline var models: ContiguousArray<Model> = []
+
+    @usableFromInline
+    init(number: Int) { super.init(type: ObjectIdentifier(Model.self), number: number) }
+
+    override var count: Int { models.count }
+    override var byteCount: Int { models.capacity * MemoryLayout<Model>.stride }
+}

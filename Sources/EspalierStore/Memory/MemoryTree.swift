@@ -1,0 +1,174 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Synchronization
+
+/// A tree that a read has decoded, kept in memory.
+///
+/// All threads may use a tree. What changes is atomic: up to which commit the tree is known to be
+/// right, and whether it was used lately.
+class MemoryTree: @unchecked Sendable {
+    /// What a read asks for.
+    struct Key: Hashable, Sendable {
+        let nameSpace: NameSpace
+        let identifier: Identifier
+        /// The type of what the read returns: a model, or an array of models.
+        let value: ObjectIdentifier
+    }
+
+    // immutable
+    let key: Key
+    let source: MemorySource
+    /// The record that counts as accessed.
+    let handle: Handle
+    let tree: RecordedTree
+    let isCut: Bool
+    let recordCount: Int
+    /// An estimate of the memory that the tree takes.
+    let byteCount: Int
+
+    // atomic
+    /// The last commit in which the tree was right.
+    private let checked: Atomic<UInt64>
+    /// When the entry was written by itself, in seconds since 1970; `noDate` or `unknownDate`.
+    private let date: Atomic<Int64>
+    private let use = Atomic<Bool>(false)
+    private let removal = Atomic<Bool>(false)
+
+    private static let unknownDate = Int64.min
+    private static let noDate = Int64.max
+
+    /// What a read tells of the tree that it has decoded.
+    struct Description {
+        let handle: Handle
+        let isCut: Bool
+        let recordCount: Int
+        /// The bytes of the records.
+        let recordBytes: Int
+        /// The number of the snapshot's last commit.
+        let commit: UInt64
+        /// Nil if the read did not look; `.some(nil)` if the entry has no date.
+        let writtenAt: Date??
+    }
+
+    init(
+        _ key: Key, of source: MemorySource, _ tree: RecordedTree, _ description: Description,
+        valueBytes: Int
+    ) {
+        self.key = key
+        self.source = source
+        self.tree = tree
+        handle = description.handle
+        isCut = description.isCut
+        recordCount = description.recordCount
+        byteCount = Self.byteCount(tree, description.recordBytes, valueBytes, key)
+        checked = Atomic(description.commit)
+        date = Atomic(Self.seconds(description.writtenAt))
+    }
+
+    /// Text, arrays and boxes of models take memory of their own: about three times the bytes that
+    /// the records have. `MemoryBudgetTests` compares the estimate with the heap.
+    private static func byteCount(
+        _ tree: RecordedTree, _ recordBytes: Int, _ valueBytes: Int, _ key: Key
+    ) -> Int {
+        let text = Double(recordBytes) * 3 * max(1, tree.modelsPerNode)
+        return 512 + tree.ownBytes + Int(text) + valueBytes + key.identifier.string.utf8.count
+    }
+
+    private static func seconds(_ date: Date??) -> Int64 {
+        guard let date else { return unknownDate }
+        return date.map { Int64($0.timeIntervalSince1970) } ?? noDate
+    }
+
+    // MARK: - Validity
+
+    /// The last commit in which the tree is known to be right.
+    var checkedCommit: UInt64 { checked.load(ordering: .acquiring) }
+
+    /// Returns whether the tree is right in the last commit of the history, and notes that.
+    func isRight(by history: CommitHistory) -> Bool {
+        let position = history.position
+        let known = checkedCommit
+        if known == position { return true }
+        guard let (changes, through) = history.changes(after: known),
+            !isChanged(by: changes)
+        else { return false }
+        if changes.written.contains(handle) { date.store(Self.unknownDate, ordering: .relaxed) }
+        checked.store(through, ordering: .releasing)
+        return true
+    }
+
+    /// Returns whether a read would now give another result.
+    private func isChanged(by changes: CommitHistory.Changes) -> Bool {
+        if key.nameSpace != .node, changes.keys.contains(key.identifier) { return true }
+        return tree.contains(anyOf: changes.changed)
+    }
+
+    // MARK: - Dates
+
+    /// When the entry was written by itself; nil if the tree does not know, `.some(nil)` if the
+    /// entry has no date.
+    var writtenAt: Date?? {
+        switch date.load(ordering: .relaxed) {
+        case Self.unknownDate: nil
+        case Self.noDate: .some(nil)
+        case let seconds: Date(timeIntervalSince1970: TimeInterval(seconds))
+        }
+    }
+
+    // MARK: - Use
+
+    func noteUse() {
+        // A store would take the line from the caches of all other processors.
+        if !use.load(ordering: .relaxed) { use.store(true, ordering: .relaxed) }
+    }
+
+    /// Returns whether the tree was used since the last call.
+    func takeUse() -> Bool {
+        use.load(ordering: .relaxed) && use.exchange(false, ordering: .relaxed)
+    }
+
+    var isRemoved: Bool { removal.load(ordering: .relaxed) }
+
+    func noteRemoval() { removal.store(true, ordering: .relaxed) }
+}
+
+/// A tree with what the read returned.
+final class MemoryValue<Value: Sendable>: MemoryTree, @unchecked Sendable {
+    let value: Value
+
+    init(
+        _ value: Value, _ key: Key, of source: MemorySource, _ tree: RecordedTree,
+        _ description: Description
+    ) {
+        self.value = value
+        let count = (value as? any Collection)?.count ?? 1
+        super.init(
+            key, of: source, tree, description,
+            valueBytes: count * max(MemoryLayout<Value>.stride, 128))
+    }
+}
+
+/// The generation that trees were read from.
+final class MemorySource: Sendable {
+    let generation: Generation
+    private let commitNumber: CommitNumber
+    private let guardFile: GuardFile
+    private let isClosed = Atomic<Bool>(false)
+
+    init(_ generation: Generation, _ guardFile: GuardFile) throws {
+        self.generation = generation
+        self.guardFile = guardFile
+        commitNumber = try CommitNumber(of: generation.environment)
+    }
+
+    /// Whether no process has switched to another generation.
+    var isLive: Bool {
+        guardFile.generation == generation.number && !isClosed.load(ordering: .relaxed)
+    }
+
+    /// The last commit of any process.
+    var lastCommit: UInt64 { commitNumber.value }
+
+    func close() { isClosed.store(true, ordering: .relaxed) }
+}

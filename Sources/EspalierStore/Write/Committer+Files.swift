@@ -1,0 +1,97 @@
+import EspalierLMDB
+import EspalierRecords
+import Synchronization
+
+// What becomes of commits if the disk is full, or if the files of the cache are gone.
+extension Committer {
+    // MARK: - Full disk
+
+    /// How long the map stays limited to the file before a commit finds out whether the disk has
+    /// room again.
+    private static let diskPatience = Duration.seconds(10)
+    private static let resizeDeadline = Duration.milliseconds(250)
+
+    /// Limits the map to the pages that the file has: the disk has no room for more. The budget is
+    /// then that of the file, and the retry evicts as in a full cache.
+    func limitToFile(_ generation: Generation?, after error: any Error) throws {
+        guard let environment = generation?.environment, !environment.isLimitedToFile else {
+            throw error
+        }
+        do {
+            try environment.limitToFile(deadline: Self.resizeDeadline)
+        } catch {
+            // Reads of this process are under way. Free pages may be enough for the retry, which
+            // reserves none.
+        }
+        state.withLock { $0.diskRetry = .now + Self.diskPatience }
+    }
+
+    /// Gives the map the size of the budget again, some time after the disk was full.
+    func liftDiskLimit(of generation: Generation) {
+        guard generation.environment.isLimitedToFile,
+            state.withLock({ $0.diskRetry.map { $0 <= .now } ?? true })
+        else { return }
+        // If reads prevent it, the next write tries again.
+        try? generation.environment.resize(
+            mapSize: Generation.mapSize(for: generation.budget), deadline: .zero)
+    }
+
+    /// Returns what the next step after an error depends on. On a full disk a write that does not
+    /// fit is no reason to begin with an empty file.
+    func failure(_ error: any Error, in generation: Generation?) -> CommitPolicy.Failure {
+        let failure = CommitPolicy.Failure(error)
+        let isLimited = generation?.environment.isLimitedToFile == true
+        return isLimited && failure == .budgetDeadlock ? .other : failure
+    }
+
+    // MARK: - Missing files
+
+    /// How long commits may succeed after the files were last seen in their place.
+    private static let sightInterval = Duration.seconds(1)
+
+    /// Throws `directoryGone` if somebody has removed or renamed the cache's files: what was
+    /// committed since they were last seen is gone. A new generation takes their place, or the next
+    /// call tries again.
+    ///
+    /// - Parameter always: Whether to look even if the files were seen less than a second ago.
+    func requireFiles(always: Bool) throws(CacheError) {
+        let now = ContinuousClock.now
+        let lastSeen = state.withLock { $0.lastSeen }
+        if !always, let lastSeen, now - lastSeen < Self.sightInterval { return }
+        guard !generations.isInPlace else {
+            state.withLock { $0.lastSeen = now }
+            return
+        }
+        feed?.beginCommit()
+        defer { feed?.cancelCommit() }
+        do {
+            try generations.replaceMissing()
+        } catch {
+            state.withLock { $0.lastSeen = nil }
+            throw .directoryGone(cause: error)
+        }
+        state.withLock { $0.lastSeen = now }
+        announceNewGeneration()
+        throw .directoryGone(cause: nil)
+    }
+
+    /// Returns the error of a cache for a failed commit. Errors of the file system have another
+    /// reason if the directory is gone.
+    func explained(_ error: any Error, in generation: Generation?) -> CacheError {
+        if error is LMDBError {
+            do { try requireFiles(always: true) } catch { return error }
+        }
+        let explained = CacheError(error, budget: generation?.budget)
+        guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
+            return explained
+        }
+        return CacheError(LMDBError.diskFull)
+    }
+
+    /// Tells readers in memory, subscribers and observers that an empty generation has begun.
+    func announceNewGeneration() {
+        memory?.removeGeneration()
+        feed?.endReset()
+        onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
+    }
+}

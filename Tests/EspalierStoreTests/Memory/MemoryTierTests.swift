@@ -1,0 +1,280 @@
+import EspalierModels
+import EspalierRecords
+import EspalierTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Decoded trees in memory", .timeLimit(.minutes(2)))
+struct MemoryTierTests {
+    @Test("A tree that has not changed is read from memory, one that has from disk")
+    func hits() async throws {
+        try await withCache { cache in
+            let feed = Feed("f:1", messages: [Message("m:1", from: Person("p:1", "Ada"))])
+            try await cache.set(feed).committed
+            for _ in 0..<3 { #expect(await cache.read(Feed.self, "f:1") == feed) }
+            #expect(try cache.statistics().memory.hits == 2)
+            // Another tree changes nothing.
+            try await cache.set(Person("p:2", "Bob")).committed
+            #expect(await cache.read(Feed.self, "f:1") == feed)
+            #expect(try cache.statistics().memory.hits == 3)
+            // A part of the tree does.
+            try await cache.set(Person("p:1", "Eva")).committed
+            #expect(await cache.read(Feed.self, "f:1")?.messages[0].sender.name == "Eva")
+            let memory = try cache.statistics().memory
+            #expect(memory.hits == 3 && memory.staleReads == 1 && memory.trees == 1)
+            #expect(await cache.read(Feed.self, "f:1")?.messages[0].sender.name == "Eva")
+            #expect(try cache.statistics().memory.hits == 4)
+        }
+    }
+
+    @Test("After a change, a read decodes the records on the way to it and no others")
+    func partialReads() async throws {
+        try await withCache { cache in
+            let bags = (0..<20).map { Counted(id: $0, parts: [Counted(id: 100 + $0, parts: [])]) }
+            try await cache.set(Counted(id: 1_000, parts: bags)).committed
+            let root = try #require(await cache.read(Counted.self, "Counted:1000"))
+            #expect(root.parts.count == 20)
+            // The first change makes it a tree whose parts are kept.
+            try await cache.set(Counted(id: 103, parts: [])).committed
+            try await cache.set(Counted(id: 103, parts: [Counted(id: 400, parts: [])])).committed
+            #expect(await cache.read(Counted.self, "Counted:1000")?.parts[3].parts.count == 1)
+            Counted.decodings.store(0, ordering: .relaxed)
+            try await cache.set(Counted(id: 107, parts: [Counted(id: 500, parts: [])])).committed
+            let changed = try #require(await cache.read(Counted.self, "Counted:1000"))
+            #expect(changed.parts[7].parts[0].parts.map(\.id) == [500])
+            // The root, its part 7, its part 107, and the new one.
+            #expect(Counted.decodings.load(ordering: .relaxed) == 4)
+            // A new first element moves the others, which are found nevertheless.
+            try await cache.set(Counted(id: 1_000, parts: [Counted(id: 600, parts: [])] + bags))
+                .committed
+            _ = await cache.read(Counted.self, "Counted:1000")
+            Counted.decodings.store(0, ordering: .relaxed)
+            #expect(await cache.read(Counted.self, "Counted:1000")?.parts.count == 21)
+            #expect(Counted.decodings.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test("Objects, and types that say so, are decoded by every read")
+    func uncacheable() async throws {
+        try await withCache { cache in
+            let part = Impure(id: 1, number: 0)
+            try await cache.set(part).committed
+            try await cache.set(Holder(id: 1, part: part)).committed
+            try await cache.set(Object(id: "o:1")).committed
+            #expect(await cache.read(Impure.self, "i:1") != cache.read(Impure.self, "i:1"))
+            #expect(
+                await cache.read(Holder.self, "h:1")?.part
+                    != cache.read(Holder.self, "h:1")?.part)
+            let objects = (
+                await cache.read(Object.self, "o:1"), await cache.read(Object.self, "o:1")
+            )
+            #expect(objects.0 != nil && objects.0 !== objects.1)
+            #expect(try cache.statistics().memory.trees == 0)
+        }
+    }
+
+    @Test("A model that reads from the cache itself is decoded by every read")
+    func nestedReads() async throws {
+        try await withCache { cache in
+            Nosy.cache.withLock { $0 = cache }
+            defer { Nosy.cache.withLock { $0 = nil } }
+            try await cache.set(Person("p:1", "Ada")).committed
+            try await cache.set(Nosy(id: "n:1", seen: nil)).committed
+            #expect(await cache.read(Nosy.self, "n:1")?.seen == "Ada")
+            try await cache.set(Person("p:1", "Eva")).committed
+            #expect(await cache.read(Nosy.self, "n:1")?.seen == "Eva")
+        }
+    }
+
+    @Test("The memory stays within its budget, and can be emptied and turned off")
+    func budget() async throws {
+        var configuration = Configuration.forTests
+        configuration.memoryBudget = .kibibytes(256)
+        try await withCache(configuration) { cache in
+            for number in 0..<600 {
+                let text = String(repeating: "text ", count: 40)
+                try await cache.set(Person("p:\(number)", text)).committed
+                #expect(await cache.read(Person.self, "p:\(number)") != nil)
+                #expect(try cache.statistics().memory.bytes <= .kibibytes(256))
+            }
+            let full = try cache.statistics().memory
+            #expect(full.trees > 50 && full.removals > 100)
+            cache.trimMemory()
+            let empty = try cache.statistics().memory
+            #expect(empty.trees == 0 && empty.bytes == ByteCount(0))
+            #expect(await cache.read(Person.self, "p:1") != nil)
+        }
+        configuration.memoryBudget = ByteCount(0)
+        try await withCache(configuration) { cache in
+            try await cache.set(Person("p:1", "Ada")).committed
+            for _ in 0..<3 { #expect(await cache.read(Person.self, "p:1") != nil) }
+            #expect(try cache.statistics().memory == MemoryStatistics())
+        }
+    }
+
+    @Test("A read from memory counts as an access, and tells when its target was written")
+    func accesses() async throws {
+        try await withCache { cache in
+            try await cache.set(Person("p:1", "Ada")).committed
+            try await cache.set(Person("p:2", "Bob")).committed
+            for _ in 0..<2 {
+                guard case .hit(let hit) = await cache.readOutcome(Person.self, "p:1") else {
+                    throw Missing()
+                }
+                #expect(hit.writtenAt != nil && hit.age != nil)
+            }
+            #expect(try cache.statistics().memory.hits == 1)
+            try await cache.set(Person("p:3", "a commit")).committed
+            let stamps = (try cache.state("p:1").stamp, try cache.state("p:2").stamp)
+            #expect(stamps.0 > stamps.1)
+            #expect(await cache.read(Person.self, "p:2", access: .peek) != nil)
+            #expect(await cache.read(Person.self, "p:2", access: .peek) != nil)
+            try await cache.set(Person("p:3", "another")).committed
+            #expect(try cache.state("p:2").stamp == stamps.1)
+        }
+    }
+
+    @Test("A commit of another process is seen by the next read")
+    func otherProcess() async throws {
+        try await withCache { cache in
+            try await cache.set(Person("p:1", "parent")).committed
+            for _ in 0..<2 { #expect(await cache.read(Person.self, "p:1")?.name == "parent") }
+            #expect(try cache.statistics().memory.hits == 1)
+            let directory = cache.engine.directory.path
+            await #expect(processExitsWith: .success) { [directory = directory as String] in
+                let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+                try cache.set(Person("p:1", "child")).wait()
+                cache.close()
+            }
+            for _ in 0..<2 { #expect(await cache.read(Person.self, "p:1")?.name == "child") }
+            #expect(try cache.statistics().memory.hits == 2)
+        }
+    }
+
+    @Test("Reads beside a writer never go back in time")
+    func monotonicReads() throws {
+        try withCache { cache in
+            try cache.set(Person("p:1", "0")).wait()
+            let isDone = Atomic(false)
+            let wrong = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                if thread == 0 {
+                    for number in 1...400 { try? cache.set(Person("p:1", "\(number)")).wait() }
+                    return isDone.store(true, ordering: .relaxed)
+                }
+                var last = 0
+                while !isDone.load(ordering: .relaxed) {
+                    let name = cache.read(Person.self, "p:1", consistency: .snapshot)?.name
+                    let number = name.flatMap { Int($0) } ?? -1
+                    if number < last { wrong.add(1, ordering: .relaxed) }
+                    last = number
+                }
+            }
+            #expect(wrong.load(ordering: .relaxed) == 0)
+            #expect(cache.read(Person.self, "p:1")?.name == "400")
+        }
+    }
+}
+
+/// Counts how often it is decoded.
+private struct Counted: NormalizedModel {
+    static let decodings = Atomic(0)
+
+    let id: Int
+    let parts: [Counted]
+    var modelIdentifier: String? { "Counted:\(id)" }
+
+    init(id: Int, parts: [Counted]) {
+        self.id = id
+        self.parts = parts
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        Self.decodings.add(1, ordering: .relaxed)
+        id = try decoder.decode(forKey: "id")
+        parts = try decoder.decode(forKey: "parts")
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(parts, forKey: "parts")
+    }
+}
+
+/// Differs at each decoding, and says so.
+private struct Impure: NormalizedModel, Equatable {
+    static var isCacheable: Bool { false }
+
+    let id: Int
+    let number: UInt64
+    var modelIdentifier: String? { "i:\(id)" }
+
+    init(id: Int, number: UInt64) {
+        self.id = id
+        self.number = number
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        number = .random(in: .min ... .max)
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
+}
+
+private struct Holder: NormalizedModel {
+    let id: Int
+    let part: Impure
+    var modelIdentifier: String? { "h:\(id)" }
+
+    init(id: Int, part: Impure) {
+        self.id = id
+        self.part = part
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        part = try decoder.decode(forKey: "part")
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(part, forKey: "part")
+    }
+}
+
+private final class Object: NormalizedModel {
+    let id: String
+    var modelIdentifier: String? { id }
+
+    init(id: String) { self.id = id }
+
+    init(from decoder: inout RecordDecoder) throws { id = try decoder.decode(forKey: "id") }
+
+    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
+}
+
+/// Looks for a person while it is decoded.
+private struct Nosy: NormalizedModel {
+    static let cache = Mutex<NormalizedCache?>(nil)
+
+    let id: String
+    let seen: String?
+    var modelIdentifier: String? { id }
+
+    init(id: String, seen: String?) {
+        self.id = id
+        self.seen = seen
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        let cache = Self.cache.withLock { $0 }
+        seen = cache?.read(Person.self, "p:1", consistency: .snapshot)?.name
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
+}
