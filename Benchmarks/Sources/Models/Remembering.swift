@@ -1,4 +1,5 @@
 import ArgumentParser
+import CAllocations
 import Espalier
 import Feeds
 import Foundation
@@ -32,11 +33,11 @@ struct Remembering: ParsableCommand {
         }
         print("what                                         with us   without us")
         try compare("unchanged tree read again", on, off) { cache, _ in
-            _ = try cache.hit(Timeline.self, "Timeline:\(timelines[0].id)")
+            try cache.expect(Timeline.self, "Timeline:\(timelines[0].id)")
         }
         let person = timelines[0].feeds[0].posts[0].author
         try compare("one node read again", on, off) { cache, _ in
-            _ = try cache.hit(Person.self, "Person:\(person.id)")
+            try cache.expect(Person.self, "Person:\(person.id)")
         }
         try compare("first read of a tree", on, off, before: { $0.trimMemory() }) { cache, round in
             _ = try cache.hit(Timeline.self, "Timeline:\(timelines[round % 8].id)")
@@ -65,7 +66,37 @@ struct Remembering: ParsableCommand {
             }
         }
         try rewrite(on, off, timelines[0], person)
-        if only == nil { try threads(on, timelines) }
+        guard only == nil else { return }
+        try threads(on, timelines)
+        try heap(on, timelines)
+    }
+
+    /// Compares the estimate of the memory that trees take with the heap.
+    private func heap(_ cache: NormalizedCache, _ timelines: [Timeline]) throws {
+        func fill(_ what: String, _ body: () throws -> Void) throws {
+            cache.trimMemory()
+            let before = heap_bytes()
+            try body()
+            let heap = Double(heap_bytes() &- before)
+            let estimate = Double(try cache.statistics().memory.bytes.bytes)
+            print(
+                String(
+                    format: "%@: %.0f kB of heap, estimated as %.0f kB: %.2f", what, heap / 1_000,
+                    estimate / 1_000, estimate / heap))
+        }
+        func read() throws {
+            for timeline in timelines { try cache.expect(Timeline.self, "Timeline:\(timeline.id)") }
+        }
+        try read()
+        try fill("trees", read)
+        try fill("trees that have changed") {
+            try read()
+            for timeline in timelines {
+                try cache.set(timeline.feeds[0].posts[0].author.renamed(1)).wait()
+                try cache.set(timeline.feeds[0].posts[0].author.renamed(2)).wait()
+            }
+            try read()
+        }
     }
 
     private func rewrite(
@@ -128,6 +159,15 @@ struct Remembering: ParsableCommand {
         let medians = times.map { $0.sorted()[$0.count / 2] }
         let label = name.padding(toLength: 42, withPad: " ", startingAt: 0)
         print(label + String(format: "%10.2f %12.2f", medians[0], medians[1]))
+    }
+}
+
+extension NormalizedCache {
+    /// Reads the model, which must be there.
+    fileprivate func expect<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) throws {
+        guard read(type, identifier) != nil else { throw BenchmarkError.miss(identifier) }
     }
 }
 

@@ -28,12 +28,16 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> Model? {
-        if let model = remembered(.node(type, identifier).whole, as: type, consistency, access) {
-            return model
+        // Two functions, because looking up the metadata of the types of one that misses takes
+        // longer than a read from memory.
+        if let tree = remembered(.node(type, identifier), as: type, consistency, access),
+            let known = tree as? MemoryValue<Model>
+        {
+            return known.value
         }
-        return engineOutcome(.node(type, identifier).whole, consistency, access) {
+        return decoded(.node(type, identifier), consistency, access) {
             try $0.node(type, identifier)
-        }.value
+        }
     }
 
     /// Reads the tree of the node `identifier` on another thread.
@@ -48,8 +52,11 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> Model? {
-        if let model = remembered(.node(type, identifier).whole, as: type, consistency, access) {
-            return model
+        if !Task.isCancelled,
+            let tree = remembered(.node(type, identifier), as: type, consistency, access),
+            let known = tree as? MemoryValue<Model>
+        {
+            return known.value
         }
         return await engineOutcome(.node(type, identifier).whole, consistency, access) {
             try $0.node(type, identifier)
@@ -264,12 +271,11 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) -> [Model]? {
-        let known = remembered(
-            .collection(type, key).whole, as: [Model].self, consistency, access)
-        return known
-            ?? engineOutcome(.collection(type, key).whole, consistency, access) {
-                try $0.collection(type, forKey: key)
-            }.value
+        let tree = remembered(.collection(type, key), as: [Model].self, consistency, access)
+        if let known = tree as? MemoryValue<[Model]> { return known.value }
+        return decoded(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key)
+        }
     }
 
     /// Reads the collection under `key` on another thread.
@@ -284,10 +290,11 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> [Model]? {
-        if let known = remembered(
-            .collection(type, key).whole, as: [Model].self, consistency, access)
+        if !Task.isCancelled,
+            let tree = remembered(.collection(type, key), as: [Model].self, consistency, access),
+            let known = tree as? MemoryValue<[Model]>
         {
-            return known
+            return known.value
         }
         return await engineOutcome(.collection(type, key).whole, consistency, access) {
             try $0.collection(type, forKey: key)
@@ -449,12 +456,19 @@ extension NormalizedCache {
     private var clock: WallClock { engine.configuration.clock }
 
     /// Returns what a read asks for if it is in memory and has not changed.
-    private func remembered<Value: Sendable>(
-        _ target: ReadTarget, as type: Value.Type, _ consistency: Consistency, _ access: Access
+    private func remembered(
+        _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
+    ) -> MemoryTree? {
+        isClosed ? nil : engine.remembered(target.whole, as: value, consistency, access)
+    }
+
+    /// Reads what is not in memory, as a whole.
+    @inline(never)
+    private func decoded<Value: Sendable>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> Value? {
-        guard !isClosed else { return nil }
-        let tree = engine.remembered(target, as: type, consistency, access)
-        return (tree as? MemoryValue<Value>)?.value
+        engineOutcome(target.whole, consistency, access, body).value
     }
 
     func outcome<Value>(

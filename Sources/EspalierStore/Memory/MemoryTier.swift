@@ -39,7 +39,7 @@ final class MemoryTier: Sendable {
     // protected by `state`, which is locked before a table
     fileprivate struct State {
         var source: MemorySource?
-        /// All trees, and some that were removed, in no order.
+        /// All trees, in no order.
         var ring: [MemoryTree] = []
         var hand = 0
         var bytes = 0
@@ -133,8 +133,7 @@ final class MemoryTier: Sendable {
             if let old = table.trees.withLock({ $0.updateValue(new, forKey: key) }) {
                 state.remove(old)
             }
-            state.ring.append(new)
-            state.bytes += new.byteCount
+            state.add(new)
             makeRoom(&state)
             return true
         }
@@ -171,20 +170,13 @@ final class MemoryTier: Sendable {
         while state.bytes > budget, !state.ring.isEmpty {
             if state.hand >= state.ring.count { state.hand = 0 }
             let tree = state.ring[state.hand]
-            guard tree.isRemoved || !tree.takeUse() else {
+            guard !tree.takeUse() else {
                 state.hand += 1
                 continue
             }
-            state.ring.swapAt(state.hand, state.ring.count - 1)
-            state.ring.removeLast()
-            guard !tree.isRemoved else { continue }
             table(of: tree.key).trees.withLock { $0[tree.key] = nil }
             state.remove(tree)
             state.removals += 1
-        }
-        // Those that were replaced stay in the ring until the hand comes by.
-        if state.ring.count > 64, state.ring.lazy.filter(\.isRemoved).count > state.ring.count / 2 {
-            state.ring.removeAll(where: \.isRemoved)
         }
     }
 
@@ -204,7 +196,6 @@ final class MemoryTier: Sendable {
 
     private func empty(_ state: inout State) {
         for table in tables { table.trees.withLock { $0 = [:] } }
-        for tree in state.ring { tree.noteRemoval() }
         state.ring = []
         state.hand = 0
         state.bytes = 0
@@ -240,9 +231,17 @@ final class MemoryTier: Sendable {
 }
 
 extension MemoryTier.State {
+    fileprivate mutating func add(_ tree: MemoryTree) {
+        tree.place = ring.count
+        ring.append(tree)
+        bytes += tree.byteCount
+    }
+
     fileprivate mutating func remove(_ tree: MemoryTree) {
-        tree.noteRemoval()
         bytes -= tree.byteCount
+        ring.swapAt(tree.place, ring.count - 1)
+        ring[tree.place].place = tree.place
+        ring.removeLast()
     }
 }
 

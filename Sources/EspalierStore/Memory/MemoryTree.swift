@@ -33,7 +33,10 @@ class MemoryTree: @unchecked Sendable {
     /// When the entry was written by itself, in seconds since 1970; `noDate` or `unknownDate`.
     private let date: Atomic<Int64>
     private let use = Atomic<Bool>(false)
-    private let removal = Atomic<Bool>(false)
+
+    // protected by the state of the tier
+    /// Where the tree stands in the list of all trees.
+    var place = 0
 
     private static let unknownDate = Int64.min
     private static let noDate = Int64.max
@@ -66,8 +69,8 @@ class MemoryTree: @unchecked Sendable {
         date = Atomic(Self.seconds(description.writtenAt))
     }
 
-    /// Text, arrays and boxes of models take memory of their own: about three times the bytes that
-    /// the records have. `MemoryBudgetTests` compares the estimate with the heap.
+    /// Text and arrays of models take memory of their own: less than three times the bytes that the
+    /// records have. The benchmark `Models memory` compares the estimate with the heap.
     private static func byteCount(
         _ tree: RecordedTree, _ recordBytes: Int, _ valueBytes: Int, _ key: Key
     ) -> Int {
@@ -127,10 +130,6 @@ class MemoryTree: @unchecked Sendable {
     func takeUse() -> Bool {
         use.load(ordering: .relaxed) && use.exchange(false, ordering: .relaxed)
     }
-
-    var isRemoved: Bool { removal.load(ordering: .relaxed) }
-
-    func noteRemoval() { removal.store(true, ordering: .relaxed) }
 }
 
 /// A tree with what the read returned.

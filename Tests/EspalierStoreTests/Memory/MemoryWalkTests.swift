@@ -106,8 +106,9 @@ private struct MemoryWalk {
         case 84..<87: try await knot(number)
         case 87..<90: try await append()
         case 90..<92: try await batch()
-        case 92..<94: try fill(number)
-        case 94: try await cache.evict(to: .kibibytes(900)).committed
+        case 92: try fill(number)
+        case 93: await writeInOtherProcess(number)
+        case 94: try await shrink(number)
         case 95..<96: try reopen()
         case 96..<97: try? damage()
         case 97..<98: try? await cache.compact().committed
@@ -142,6 +143,23 @@ private struct MemoryWalk {
         var members: [Member] = []
         for id in first..<first + 400 { members.append(Member(id: id, name: text() + text())) }
         try cache.set(members).wait()
+    }
+
+    /// Evicts, or changes the budget.
+    private func shrink(_ number: Int) async throws {
+        if number % 2 == 0 {
+            try await cache.evict(to: .kibibytes(900)).committed
+        } else {
+            try await cache.setBudget(number % 4 == 1 ? .mebibytes(3) : .mebibytes(2)).committed
+        }
+    }
+
+    /// Lets another process change what this one has in memory.
+    private func writeInOtherProcess(_ number: Int) async {
+        await #expect(processExitsWith: .success) {
+            [directory = scratch.directory as String, number = number as Int] in
+            try OtherProcess.write(to: directory, number)
+        }
     }
 
     private mutating func reopen() throws {
@@ -248,6 +266,19 @@ private struct MemoryWalk {
 
     private mutating func page() -> Sheet {
         Sheet(id: id(3), title: text(), posts: posts(), top: id(2) == 0 ? post(depth: 1) : nil)
+    }
+}
+
+private enum OtherProcess {
+    static func write(to directory: String, _ number: Int) throws {
+        let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+        let member = Member(id: number % 12, name: "from another process, \(number)")
+        try cache.set(member).wait()
+        if number % 3 == 0 { try cache.delete("Note:\(number % 8)").wait() }
+        try cache.set(
+            Note(id: number % 7, title: "\(number)", author: member, editor: nil, readers: [])
+        ).wait()
+        cache.close()
     }
 }
 
