@@ -107,13 +107,12 @@ package final class RecordedTree: Sendable {
 
     private let isBorrowed = Atomic<Bool>(false)
 
-    /// Lends the lists of the tree to one read, which may append to them. Returns false if another
-    /// read has them. The read gives them back, or makes the tree that takes the place of this one.
+    /// Lends the lists of the tree to the one read that makes the tree which takes the place of
+    /// this one. Returns false if a read has them already. They are never given back: a read that
+    /// misses has appended models to them that belong to no tree.
     package func borrow() -> Bool {
         !isWasteful && !isBorrowed.exchange(true, ordering: .acquiringAndReleasing)
     }
-
-    package func giveBack() { isBorrowed.store(false, ordering: .releasing) }
 
     /// Returns what a subtree counts in a read. The depth is an upper bound: as if the deepest
     /// level of the tree was in each subtree.

@@ -75,8 +75,8 @@ package final class TreeRecorder {
         state.value.frames.reserveCapacity(8)
     }
 
-    /// Gives the older tree back, for a read that makes none to take its place.
-    package func giveBack() { older?.tree.giveBack() }
+    /// The older tree, which the read has borrowed; nil if there is none.
+    package var olderTree: RecordedTree? { older?.tree }
 
     /// Notes a record that the read depends on and that has no model of its own: that of a key, a
     /// collection or a segment.

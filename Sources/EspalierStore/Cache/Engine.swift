@@ -249,7 +249,7 @@ final class Engine: Sendable {
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value>? {
         guard !isInherited, consistency == .snapshot || queue.isCaughtUp else { return nil }
-        guard generations.isUpToDate else { return nil }
+        guard generations.isUpToDate, !isLarge(target, as: Value.self) else { return nil }
         let start = ContinuousClock.now
         var limits = configuration.limits
         limits.maximumNodes = min(limits.maximumNodes, Self.smallTree.nodes)
@@ -266,6 +266,13 @@ final class Engine: Sendable {
         case .tooLarge?, .tooDeep?: return nil
         default: return count(outcome, of: target, took: ContinuousClock.now - start)
         }
+    }
+
+    /// Whether memory has a tree of the target, changed or not, that is not small.
+    private func isLarge(_ target: ReadTarget, as value: Any.Type) -> Bool {
+        guard let memory, target.isWhole, let count = memory.recordCount(of: target.key(for: value))
+        else { return false }
+        return count > Self.smallTree.nodes
     }
 
     /// - Parameter looksUp: Whether to look into memory first.

@@ -115,7 +115,12 @@ final class MemoryTier: Sendable {
         return known.tree.borrow() ? known.tree.staleTree(after: changes.changed) : nil
     }
 
-    /// Keeps the result of a read. Returns whether it has taken the place of an older one.
+    /// Returns the number of records of a tree in memory, changed or not; nil if it is not there.
+    func recordCount(of key: MemoryTree.Key) -> Int? {
+        Self.lookUp(key, in: table(of: key))?.recordCount
+    }
+
+    /// Keeps the result of a read. Returns false if that is not possible.
     func insert<Value: Sendable>(
         _ value: Value, _ key: MemoryTree.Key, _ tree: RecordedTree, _ generation: Generation,
         _ description: MemoryTree.Description
@@ -163,6 +168,16 @@ final class MemoryTier: Sendable {
                 return
             }
             state.remove(old)
+        }
+    }
+
+    /// Removes a tree that a read has borrowed, and that no other takes the place of.
+    func remove(_ tree: RecordedTree, of key: MemoryTree.Key) {
+        state.withLock { state in
+            let old = table(of: key).trees.withLock { trees -> MemoryTree? in
+                trees[key]?.tree === tree ? trees.removeValue(forKey: key) : nil
+            }
+            if let old { state.remove(old) }
         }
     }
 

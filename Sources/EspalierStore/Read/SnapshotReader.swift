@@ -382,7 +382,11 @@ package final class SnapshotReader {
         let noting = notesNames ? NotingSource(try storedSource()) : nil
         let recorder = memory.map { $0.tier.makeRecorder(for: $0.key, generation, at: $0.commit) }
         var isKept = false
-        defer { if !isKept { recorder?.giveBack() } }
+        defer {
+            if !isKept, let memory, let older = recorder?.olderTree {
+                memory.tier.remove(older, of: memory.key)
+            }
+        }
         var treeReader = try treeReader(rule, noting, recorder)
         var result = treeReader.read(entry) { try body(treeReader) }
         if let recorder, recorder.hasReused, case .failure(let reason) = result, reason.isLimit {

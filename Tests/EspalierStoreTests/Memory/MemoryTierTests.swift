@@ -7,7 +7,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Decoded trees in memory", .timeLimit(.minutes(2)))
+@Suite("Decoded trees in memory", .serialized, .timeLimit(.minutes(2)))
 struct MemoryTierTests {
     @Test("A tree that has not changed is read from memory, one that has from disk")
     func hits() async throws {
@@ -54,6 +54,40 @@ struct MemoryTierTests {
             Counted.decodings.store(0, ordering: .relaxed)
             #expect(await cache.read(Counted.self, "Counted:1000")?.parts.count == 21)
             #expect(Counted.decodings.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test("A tree that has become a miss leaves the memory")
+    func misses() async throws {
+        try await withCache { cache in
+            try await cache.set(Message("m:1", from: Person("p:1", "Ada"))).committed
+            for name in ["Bob", "Eva"] {
+                #expect(await cache.read(Message.self, "m:1") != nil)
+                try await cache.set(Person("p:1", name)).committed
+            }
+            #expect(await cache.read(Message.self, "m:1")?.sender.name == "Eva")
+            try await cache.delete("p:1").committed
+            for _ in 0..<3 {
+                #expect(await cache.readOutcome(Message.self, "m:1").reason == .deleted)
+                #expect(try cache.statistics().memory.trees == 0)
+            }
+        }
+    }
+
+    @Test("A large tree that has changed is read in parts by a read that suspends, too")
+    func suspendedReads() async throws {
+        try await withCache { cache in
+            let parts = (0..<400).map { Counted(id: $0, parts: []) }
+            try await cache.set(Counted(id: 1_000, parts: parts)).committed
+            for number in [500, 501, 502] {
+                #expect(await cache.read(Counted.self, "Counted:1000")?.parts.count == 400)
+                Counted.decodings.store(0, ordering: .relaxed)
+                try await cache.set(Counted(id: 7, parts: [Counted(id: number, parts: [])]))
+                    .committed
+            }
+            #expect(await cache.read(Counted.self, "Counted:1000")?.parts[7].parts[0].id == 502)
+            // The root, its part 7, and the new one.
+            #expect(Counted.decodings.load(ordering: .relaxed) == 3)
         }
     }
 
