@@ -243,6 +243,7 @@ struct WriteCommandTests {
                 "directoryBytes", "budget", "oldestReader", "hits", "misses", "hitRate",
                 "readLatency", "writes",
                 "deletes", "recordsWritten", "recordsUnchanged", "contradictions", "commits",
+                "memory",
                 "droppedWrites", "rejectedWrites",
                 "mapFullRecoveries",
                 "generationsReplaced", "commitLatency", "evictions",

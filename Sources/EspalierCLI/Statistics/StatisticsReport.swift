@@ -9,8 +9,7 @@ struct StatisticsReport: Printable {
     var report: Report {
         Report(groups: [
             ("contents", contents), ("storage", standing), ("reads", reads),
-            ("writes", writes),
-            ("evictions", evictions),
+            ("memory for trees", memory), ("writes", writes), ("evictions", evictions),
         ])
     }
 
@@ -59,6 +58,17 @@ struct StatisticsReport: Printable {
             ("hits", "hits", .count(statistics.hits)),
         ] + counts("misses", "misses", statistics.misses)
             + latency("readLatency", "read", statistics.readLatency)
+    }
+
+    /// Without the trees that are there now: those of other processes are not known.
+    private var memory: [Report.Fact] {
+        let memory = statistics.memory
+        return [
+            ("memory.hits", "found", .count(memory.hits)),
+            ("memory.staleReads", "found, but changed", .count(memory.staleReads)),
+            ("memory.misses", "not found", .count(memory.misses)),
+            ("memory.removals", "removed to make room", .count(memory.removals)),
+        ]
     }
 
     private var writes: [Report.Fact] {

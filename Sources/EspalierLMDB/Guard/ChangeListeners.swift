@@ -58,7 +58,8 @@ public final class ChangeListeners: Sendable {
         var file: OpenFile?
         /// The guard file, to be read in order to wake others.
         var signal: OpenFile?
-        var isListening = false
+        /// How often `begin` has succeeded since the last `end` of each.
+        var users = 0
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -73,6 +74,8 @@ public final class ChangeListeners: Sendable {
     /// Begins to listen. Commits that begin from now on are announced. A commit that is under way
     /// is announced when it has ended.
     ///
+    /// Each call that succeeds needs an ``end()`` of its own.
+    ///
     /// - Throws: ``LMDBError``: `.notWritable` if the guard file is only read, `.badPath` if
     ///   something else than a plain file stands in the place of `listeners`, or an error of the
     ///   file system. Nobody announces anything to this process then.
@@ -85,17 +88,19 @@ public final class ChangeListeners: Sendable {
             guard let descriptor = state.file?.descriptor,
                 Self.lock(descriptor, F_RDLCK, F_SETLK) != nil
             else { throw .system(.lockGuard) }
-            state.isListening = true
+            state.users += 1
         }
         guardFile.update(.listeners) { ($0 | 1) &+ 2 }
     }
 
-    /// Ends listening. Does nothing if the process does not listen.
+    /// Ends what one call of ``begin()`` has begun. The process listens as long as any of them is
+    /// left. Does nothing if the process does not listen.
     public func end() {
         state.withLock { state in
-            guard state.isListening, let descriptor = state.file?.descriptor else { return }
+            guard state.users > 0 else { return }
+            state.users -= 1
+            guard state.users == 0, let descriptor = state.file?.descriptor else { return }
             let word = guardFile[.listeners]
-            state.isListening = false
             _ = Self.lock(descriptor, F_UNLCK, F_SETLK)
             if !Self.isHeldElsewhere(descriptor) { clear(word) }
         }
@@ -104,6 +109,7 @@ public final class ChangeListeners: Sendable {
     /// Ends listening, and closes the file. Call it before the process makes another object for
     /// the directory.
     public func close() {
+        state.withLock { $0.users = min($0.users, 1) }
         end()
         state.withLock { state in
             state.isClosed = true
@@ -136,7 +142,7 @@ public final class ChangeListeners: Sendable {
                 return Look(isHeard: false, word: word)
             }
             let isHeard = Self.isHeldElsewhere(descriptor)
-            if !isHeard, !state.isListening { clear(word) }
+            if !isHeard, state.users == 0 { clear(word) }
             return Look(isHeard: isHeard, word: word)
         }
     }

@@ -5,8 +5,20 @@ import Synchronization
 /// The nodes stand in the order in which the read has entered the records, so a subtree is a range
 /// of them. A record that the read has met several times has several nodes.
 ///
+/// From the third time on, a read takes the model of a record that it has made before, and does not
+/// enter the records below. The node is then a *repeat*: the nodes below it stand under another
+/// node of the record, before it.
+///
+///     F            the tree F, whose parts A, B and C have the same author X with the picture Y
+///     A  X  Y      "C X" is no subtree of its own: without A and B, nothing would tell that C
+///     B  X  Y      depends on Y, too
+///     C  X
+///
+/// So a subtree with a repeat whose other node is outside of the subtree is *open*, and no read
+/// takes it over as a whole.
+///
 /// The nodes never change, and all threads may use them. A read that takes models from the lists
-/// borrows the tree first.
+/// claims the tree first.
 package final class RecordedTree: Sendable {
     struct Node: Sendable {
         let handle: Handle
@@ -16,6 +28,10 @@ package final class RecordedTree: Sendable {
         /// model may not be used by another read.
         var position: Int32 = -1
         var list: Int16 = -1
+        /// Whether the node is a repeat of a record with others below it.
+        var isRepeat = false
+        /// Whether the subtree is open.
+        var isOpen = false
         /// What the read had counted before it entered the record.
         var before: Counts
 
@@ -72,11 +88,14 @@ package final class RecordedTree: Sendable {
     init(
         entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts
     ) {
+        let nodes = hasRepeats ? Self.markingOpen(nodes) : nodes
         self.total = total
         ownBytes =
             entries.capacity * 8 + nodes.capacity * MemoryLayout<Node>.stride
             + lists.reduce(0) { $0 + $1.byteCount }
-        modelsPerNode = Double(lists.reduce(0) { $0 + $1.count }) / Double(max(nodes.count, 1))
+        let models = lists.reduce(0) { $0 + $1.count }
+        modelsPerNode = Double(models) / Double(max(nodes.count, 1))
+        isWasteful = models > 2 * nodes.count + 32
         self.entries = entries
         self.nodes = nodes
         self.lists = lists
@@ -93,6 +112,28 @@ package final class RecordedTree: Sendable {
         range = low <= high ? low...high : 0...0
     }
 
+    /// Returns the nodes with the open subtrees marked.
+    private static func markingOpen(_ nodes: [Node]) -> [Node] {
+        guard nodes.contains(where: \.isRepeat) else { return nodes }
+        var marked = nodes
+        /// The last node of each record that has others below it.
+        var whole: [Handle: Int] = [:]
+        var path: [(node: Int, end: Int)] = []
+        for index in nodes.indices {
+            while let last = path.last, last.end <= index { path.removeLast() }
+            let node = nodes[index]
+            marked[index].isOpen = false
+            if node.size > 1 {
+                path.append((index, index + Int(node.size)))
+                whole[node.handle] = index
+            } else if node.isRepeat {
+                let known = whole[node.handle] ?? -1
+                for step in path where step.node > known { marked[step.node].isOpen = true }
+            }
+        }
+        return marked
+    }
+
     /// The number of records that the tree was read from, each counted as often as it was read.
     package var nodeCount: Int { nodes.count + entries.count }
 
@@ -103,15 +144,17 @@ package final class RecordedTree: Sendable {
 
     /// Whether the lists have so many models of older trees that it is better to decode the tree
     /// anew.
-    var isWasteful: Bool { modelsPerNode > 2 && nodes.count > 16 }
+    let isWasteful: Bool
+    /// The deepest level.
+    package var depth: Int { total.depth }
 
-    private let isBorrowed = Atomic<Bool>(false)
+    private let isClaimed = Atomic<Bool>(false)
 
-    /// Lends the lists of the tree to the one read that makes the tree which takes the place of
-    /// this one. Returns false if a read has them already. They are never given back: a read that
-    /// misses has appended models to them that belong to no tree.
-    package func borrow() -> Bool {
-        !isWasteful && !isBorrowed.exchange(true, ordering: .acquiringAndReleasing)
+    /// Gives the lists of the tree to the one read that makes the tree which takes the place of
+    /// this one. Returns false if a read has them already, or if they are better made anew. A read
+    /// that misses does not give them back, because it has appended models that belong to no tree.
+    package func claim() -> Bool {
+        !isWasteful && !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
     /// Returns what a subtree counts in a read. The depth is an upper bound: as if the deepest
@@ -146,7 +189,7 @@ package final class RecordedTree: Sendable {
         guard changed.overlaps(range) else { return StaleTree(tree: self, isStale: isStale) }
         mark(&isStale) { changed.contains($0) }
         guard hasRepeats else { return StaleTree(tree: self, isStale: isStale) }
-        // A record that was met again stands for the subtree that it has elsewhere in the tree.
+        // The nodes below a repeat stand under another node of its record.
         var count = 0
         while true {
             let stale = HandleList(zip(nodes, isStale).compactMap { $1 ? $0.handle : nil })
@@ -209,6 +252,8 @@ package struct HandleList: Sendable {
         }
     }
 
+    /// The handles in ascending order.
+    package var ascending: [UInt64] { Array(handles) }
     package var count: Int { handles.count }
     package var isEmpty: Bool { handles.isEmpty }
 

@@ -16,8 +16,9 @@ extension TreeReader {
         do {
             let model = try decode(handle, make)
             list.models.append(model)
-            if let nodes = finishRecording(in: recorder, list.number, list.models.count - 1) {
-                memoize(model, handle, type, nodes: nodes)
+            let repeated = finishRecording(in: recorder, list.number, list.models.count - 1)
+            if let (nodes, place) = repeated {
+                memoize(model, handle, type, nodes: nodes, at: place)
             }
             return model
         } catch {
@@ -64,13 +65,14 @@ extension TreeReader {
         return state.memoized
     }
 
-    /// Notes where the model of the record just left stands. Returns the nodes of its subtree if
-    /// the read has met the record before.
+    /// Notes where the model of the record just left stands. Returns the number of nodes of its
+    /// subtree, and the first of them, if the read has met the record before.
     @usableFromInline
-    func finishRecording(in recorder: TreeRecorder, _ list: Int, _ position: Int) -> Int? {
+    func finishRecording(
+        in recorder: TreeRecorder, _ list: Int, _ position: Int
+    ) -> (nodes: Int, place: Int)? {
         let before = recorder.logicalNodesBefore
-        guard recorder.leave(list: list, position: position) else { return nil }
-        return logicalNodes - before
+        return recorder.leave(list: list, position: position).map { (logicalNodes - before, $0) }
     }
 
     @usableFromInline
@@ -79,8 +81,8 @@ extension TreeReader {
     ) {
         let before = recorder.logicalNodesBefore
         let isDeletion = (error as? ReadFailure)?.cause == .deleted
-        guard recorder.leaveFailed(isDeletion: isDeletion) else { return }
-        memoizeDeletion(error, handle, type, nodes: logicalNodes - before)
+        guard let place = recorder.leaveFailed(isDeletion: isDeletion) else { return }
+        memoizeDeletion(error, handle, type, nodes: logicalNodes - before, at: place)
     }
 
     /// What the read has counted.

@@ -11,7 +11,9 @@ import EspalierConfinement
 /// - A model is kept only if its subtree was read whole: not if a reference in it was cut, nor if
 ///   a failure was swallowed in it.
 /// - A subtree is not used if one of its records is being decoded: there, a read would cut the
-///   reference.
+///   reference. The same holds for a model that the read itself has made of a part of the older
+///   tree: the reader does not know which records are in that.
+/// - An open subtree is not used, see ``RecordedTree``.
 /// - A type that is not cacheable makes the whole tree one that is not kept.
 ///
 /// Confined to the thread of the read.
@@ -75,7 +77,7 @@ package final class TreeRecorder {
         state.value.frames.reserveCapacity(8)
     }
 
-    /// The older tree, which the read has borrowed; nil if there is none.
+    /// The older tree, whose models the read has claimed; nil if there is none.
     package var olderTree: RecordedTree? { older?.tree }
 
     /// Notes a record that the read depends on and that has no model of its own: that of a key, a
@@ -108,24 +110,37 @@ package final class TreeRecorder {
         state.value.enter(handle, isRepeated: isRepeated, counts, older?.tree)
     }
 
-    /// Notes that the record entered last was decoded, and where its model stands. Returns whether
-    /// the read has met it before.
-    func leave(list: Int, position: Int) -> Bool {
+    /// Notes that the record entered last was decoded, and where its model stands. Returns its node
+    /// if the read has met it before.
+    func leave(list: Int, position: Int) -> Int? {
         state.value.leave(list: list, position: position)
     }
 
     /// Notes that the record entered last could not be decoded. `isDeletion` tells whether the
     /// reason is that a record in it was deleted, which the models above take into account. Returns
-    /// whether the read has met the record before.
-    func leaveFailed(isDeletion: Bool) -> Bool { state.value.leaveFailed(isDeletion: isDeletion) }
+    /// its node if the read has met it before.
+    func leaveFailed(isDeletion: Bool) -> Int? { state.value.leaveFailed(isDeletion: isDeletion) }
 
     /// What the read had counted when it entered the record being decoded.
     var logicalNodesBefore: Int { state.value.logicalNodesBefore }
 
     /// Notes a model that the read has made before and uses again.
-    func addRepeat(_ handle: Handle, isCut: Bool, _ counts: ReadCounts) {
-        state.value.addRepeat(handle, counts)
+    ///
+    /// - Parameter isLeaf: Whether it was made of one record only.
+    func addRepeat(_ handle: Handle, isCut: Bool, isLeaf: Bool, _ counts: ReadCounts) {
+        state.value.addRepeat(handle, isLeaf: isLeaf, counts)
         if isCut { state.value.taint() }
+    }
+
+    /// Returns whether the model of a node of this read may be used again here, as far as its parts
+    /// are those of the older tree.
+    func mayRepeat(_ node: Int) -> Bool {
+        guard state.value.hasReused else { return true }
+        let size = Int(state.value.nodes[node].size)
+        return (node..<node + size).allSatisfy { index in
+            let node = state.value.nodes[index]
+            return !node.isRepeat && !state.value.isDecoding(node.handle)
+        }
     }
 
     // MARK: Lists of models
@@ -182,7 +197,8 @@ package final class TreeRecorder {
         let range = candidate..<candidate + Int(node.size)
         state.value.advance(to: range.upperBound)
         let subtree = tree.counts(of: range)
-        guard !older.isStale[candidate], Int(node.list) == list, subtree.fits(limits),
+        guard !older.isStale[candidate], Int(node.list) == list, !node.isOpen,
+            subtree.fits(limits),
             !hasRecordBeingDecoded(range, of: tree)
         else {
             state.value.place = candidate
@@ -243,7 +259,7 @@ extension TreeRecorder.State {
     }
 
     @inline(__always)
-    fileprivate mutating func leave(list: Int, position: Int) -> Bool {
+    fileprivate mutating func leave(list: Int, position: Int) -> Int? {
         let frame = close()
         if frame.isTainted {
             taint()
@@ -251,13 +267,13 @@ extension TreeRecorder.State {
             nodes[Int(frame.node)].list = Int16(truncatingIfNeeded: list)
             nodes[Int(frame.node)].position = Int32(truncatingIfNeeded: position)
         }
-        return frame.isRepeated
+        return frame.isRepeated ? Int(frame.node) : nil
     }
 
-    fileprivate mutating func leaveFailed(isDeletion: Bool) -> Bool {
+    fileprivate mutating func leaveFailed(isDeletion: Bool) -> Int? {
         let frame = close()
         if frame.isTainted || !isDeletion { taint() }
-        return frame.isRepeated
+        return frame.isRepeated ? Int(frame.node) : nil
     }
 
     @inline(__always)
@@ -267,10 +283,12 @@ extension TreeRecorder.State {
         return frame
     }
 
-    fileprivate mutating func addRepeat(_ handle: Handle, _ counts: ReadCounts) {
+    fileprivate mutating func addRepeat(_ handle: Handle, isLeaf: Bool, _ counts: ReadCounts) {
         hasRepeats = true
         place = nil
-        nodes.append(RecordedTree.Node(handle, before: counts))
+        var node = RecordedTree.Node(handle, before: counts)
+        node.isRepeat = !isLeaf
+        nodes.append(node)
     }
 
     fileprivate var logicalNodesBefore: Int {
@@ -342,7 +360,7 @@ package class ModelList: @unchecked Sendable {
 }
 
 // Unchecked, because the compiler can't check a class that is not final. One read at a time uses a
-// list: the one that has borrowed its tree, see `RecordedTree.borrow`.
+// list: the one that has claimed its tree, see `RecordedTree.claim`.
 @usableFromInline
 final class TypedModelList<Model>: ModelList, @unchecked Sendable {
     @usableFromInline var models: ContiguousArray<Model> = []

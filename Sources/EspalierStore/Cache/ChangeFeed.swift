@@ -59,6 +59,8 @@ final class ChangeFeed: Sendable {
     // protected by `following`, which is never taken inside `state`
     private struct Following {
         var listeners: ChangeListeners?
+        /// Whether other processes announce their commits to this one.
+        var isAnnounced = false
         var watch: ListenerWatch?
     }
     private let following = Mutex(Following())
@@ -172,15 +174,17 @@ final class ChangeFeed: Sendable {
             let listeners = isNeeded ? generations.listeners : nil
             if following.listeners !== listeners {
                 following.watch?.cancel()
-                following.listeners?.end()
+                if following.isAnnounced { following.listeners?.end() }
                 following = Following()
             }
             guard let listeners else { return state.withLock { $0.position = nil } }
             if following.watch == nil {
                 // First, so that no commit falls between.
-                let isAnnounced = (try? listeners.begin()) != nil
+                following.isAnnounced = (try? listeners.begin()) != nil
                 following.listeners = listeners
-                following.watch = ListenerWatch(listeners, onlyPolls: !isAnnounced, queue) {
+                following.watch = ListenerWatch(
+                    listeners, onlyPolls: !following.isAnnounced, queue
+                ) {
                     [weak self] in self?.look()
                 }
             }

@@ -262,6 +262,8 @@ public final class NormalizedCache: Sendable {
         _ body: (borrowing ReadTransaction, Generation) throws -> R
     ) throws -> R {
         guard !isClosed else { throw CacheError.closed }
+        // A model that looks here while it is decoded depends on more than its record.
+        ReadScope.noteRead()
         if consistency == .latest { try engine.queue.catchUp() }
         do {
             return try engine.inspect(body)

@@ -25,7 +25,7 @@ extension Committer {
         let room = ByteCount(live.budget.bytes * (mayExceed ? 2 : 1))
         do {
             try repair(
-                lostNames: generations.move(
+                lostNames: move(
                     to: nil, room: room, throughMemory: newKey != nil, newKey: newKey))
         } catch is GenerationHolder.DoesNotFit {
             guard let newKey else { return }
@@ -45,7 +45,7 @@ extension Committer {
             try room.trim(to: pages * share / 10, .shrink, in: live, self)
             do {
                 return try repair(
-                    lostNames: generations.move(to: nil, room: limit, newKey: newKey))
+                    lostNames: move(to: nil, room: limit, newKey: newKey))
             } catch is GenerationHolder.DoesNotFit {}
         }
         throw room.full(try generations.current(), self)

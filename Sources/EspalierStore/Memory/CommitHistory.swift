@@ -27,40 +27,40 @@ final class CommitHistory: Sendable {
             self.keys = keys
         }
 
+        var nameCount: Int { changed.count + written.count + keys.count }
+
         /// Returns the entry of a commit that changes no record.
         static func empty(_ number: UInt64) -> Entry {
             Entry(number, changed: HandleList([]), written: HandleList([]), keys: [])
         }
     }
 
-    /// The changes of several commits.
-    struct Changes {
-        let changed: HandleList
-        let written: HandleList
-        let keys: Set<Identifier>
-    }
-
-    /// The most commits, and the most records of all of them, that are remembered.
-    fileprivate static let limits = (entries: 512, handles: 1 << 16)
-    /// The most records for which a tree looks. If more have changed, it is read anew.
-    private static let largestSearch = 1 << 14
+    /// The most commits, and the most records and keys of all of them, that are remembered.
+    fileprivate static let limits = (entries: 512, names: 1 << 16)
 
     // protected by `state`
     fileprivate struct State {
         var entries: [Entry] = []
-        var handles = 0
-        var forgotten: UInt64 = 0
-        /// Whether this process commits: its changes come, so nobody else must take the commit for
-        /// one of another process.
+        /// How many records and keys the entries have.
+        var names = 0
+        var forgotten: UInt64
+        /// Whether this process commits. A new commit in the file is then no reason to look for the
+        /// changes of another process.
         var isCommitting = false
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     // atomic, changed only under `state`
-    private let last = Atomic<UInt64>(0)
+    private let last: Atomic<UInt64>
 
     /// The last commit whose changes are known.
     var position: UInt64 { last.load(ordering: .acquiring) }
+
+    /// Begins after a commit.
+    init(after number: UInt64) {
+        state = Mutex(State(forgotten: number))
+        last = Atomic(number)
+    }
 
     // MARK: - Commits of this process
 
@@ -70,13 +70,20 @@ final class CommitHistory: Sendable {
     func cancelCommit() { state.withLock { $0.isCommitting = false } }
 
     /// Adds the changes of a commit of this process; nil if it can't be told what has changed, as
-    /// after a repair. If other processes have committed in between, forgets everything: what they
-    /// have changed is not known.
-    func endCommit(_ number: UInt64, _ entry: Entry?) {
+    /// after a repair.
+    ///
+    /// - Parameter others: Returns those of other processes between two commits; nil if they are
+    ///   not known.
+    func endCommit(
+        _ number: UInt64, _ entry: Entry?, others: (_ after: UInt64, UInt64) -> [Entry]?
+    ) {
+        let known = position
+        let before = number > known + 1 ? others(known, number - 1) : []
         state.withLock { state in
             state.isCommitting = false
             guard number > position else { return }
-            if let entry, number == position + 1 {
+            if let entry, let before, known == position {
+                for earlier in before { state.add(earlier) }
                 state.add(entry)
             } else {
                 state.forgetAll(upTo: number)
@@ -85,69 +92,69 @@ final class CommitHistory: Sendable {
         }
     }
 
-    /// Begins with the commits of another file after one of them.
-    ///
-    /// - Parameter isForgetful: Whether trees that were read before count as right, as if no commit
-    ///   had told what it changes: for a test that has to notice that.
-    func restart(after number: UInt64, isForgetful: Bool = false) {
+    /// Takes all trees for right, as if no commit up to `number` had changed anything: a defect
+    /// that a test has to notice.
+    func hideChanges(upTo number: UInt64) {
         state.withLock { state in
-            state.forgetAll(upTo: isForgetful ? 0 : number)
+            state.forgetAll(upTo: 0)
             last.store(number, ordering: .releasing)
         }
     }
 
     // MARK: - Commits of other processes
 
-    /// Catches up with a commit of another process, of which `changes` tells what is known. Does
-    /// nothing if the history is there already, or if the commit may be one of this process.
-    func catchUp(to number: UInt64, _ entry: @autoclosure () -> Entry?) {
-        guard number > position else { return }
+    /// Catches up with a commit of another process. Returns false if the history is there already,
+    /// or if the commit may be one of this process.
+    ///
+    /// - Parameter others: Returns the changes of the commits after one of them; nil if they are
+    ///   not known.
+    func catchUp(to number: UInt64, others: (_ after: UInt64) -> [Entry]?) -> Bool {
+        let known = position
+        guard number > known else { return false }
         // The ring is read without the lock, which commits need.
-        let entry = entry()
-        let from = position
-        state.withLock { state in
-            guard number > position, !state.isCommitting else { return }
-            if let entry, from == position {
-                state.add(entry)
+        let entries = others(known)
+        return state.withLock { state in
+            guard number > position, !state.isCommitting else { return false }
+            if let entries, known == position {
+                for entry in entries { state.add(entry) }
             } else {
                 state.forgetAll(upTo: number)
             }
             last.store(number, ordering: .releasing)
+            return true
         }
     }
 
     // MARK: - Looking up
 
-    /// Returns what has changed after a commit; nil if that is not known. `number` is at most
-    /// `position`.
-    func changes(after number: UInt64) -> (Changes, through: UInt64)? {
+    /// Returns the commits after one that have changed something; nil if they are not known.
+    /// `number` is at most `position`.
+    func entries(after number: UInt64) -> (entries: [Entry], through: UInt64)? {
         let (entries, forgotten, through) = state.withLock { state in
             (state.entries(after: number), state.forgotten, position)
         }
-        guard number >= forgotten, number <= through else { return nil }
+        return number >= forgotten && number <= through ? (entries, through) : nil
+    }
+
+    /// Returns the records that several commits have changed; nil if there are more than `limit`.
+    static func changed(in entries: [Entry], limit: Int) -> HandleList? {
         let count = entries.reduce(0) { $0 + $1.changed.count }
-        guard count <= Self.largestSearch else { return nil }
-        let changes = Changes(
-            changed: HandleList(union: entries.map(\.changed)),
-            written: HandleList(union: entries.map(\.written)),
-            keys: entries.count == 1 ? entries[0].keys : Set(entries.flatMap(\.keys)))
-        return (changes, through)
+        return count <= limit ? HandleList(union: entries.map(\.changed)) : nil
     }
 }
 
 extension CommitHistory.State {
     fileprivate mutating func add(_ entry: CommitHistory.Entry) {
-        let count = entry.changed.count + entry.written.count
         // Most commits of a cache at rest only store accesses.
-        guard count > 0 || !entry.keys.isEmpty else { return }
+        guard entry.nameCount > 0 else { return }
         entries.append(entry)
-        handles += count
+        names += entry.nameCount
         var removed = 0
         while entries.count - removed > CommitHistory.limits.entries
-            || handles > CommitHistory.limits.handles, removed < entries.count
+            || names > CommitHistory.limits.names, removed < entries.count
         {
             forgotten = entries[removed].number
-            handles -= entries[removed].changed.count + entries[removed].written.count
+            names -= entries[removed].nameCount
             removed += 1
         }
         if removed > 0 { entries.removeFirst(removed) }
@@ -155,7 +162,7 @@ extension CommitHistory.State {
 
     fileprivate mutating func forgetAll(upTo number: UInt64) {
         entries = []
-        handles = 0
+        names = 0
         forgotten = number
     }
 

@@ -16,24 +16,27 @@ import Synchronization
 /// compare themselves with it when they are read.
 ///
 /// What a read from memory returns is what a read of the last commit would return. If that commit
-/// is one of another process, or one that is ending, `find` finds nothing.
+/// is one of another process, or one that is ending, `find` finds nothing; a read then catches up
+/// with the other process, see `MemoryFollowing`.
 ///
 /// All threads may use a tier. A look-up takes the lock of one of several tables, and gives up if
 /// other threads hold it. The trees that were used longest ago leave if the tier exceeds its
-/// budget, by the second-chance rule, see `BlockCache`.
+/// budget, by the second-chance rule, see `BlockCache`. Trees are released outside of all locks,
+/// because the models in them may run code of the app then.
 final class MemoryTier: Sendable {
     // immutable
-    let history = CommitHistory()
     private let budget: Int
     private let tables: [Table]
     private let generations: GenerationHolder
+    private let counter: MemoryCounter
+    private let following: MemoryFollowing
 
     /// A part of the trees.
     private final class Table: Sendable {
         let trees = Mutex<[MemoryTree.Key: MemoryTree]>([:])
-        let hits = Atomic<Int>(0)
-        let misses = Atomic<Int>(0)
-        let staleReads = Atomic<Int>(0)
+        let counter: MemoryCounter.Part
+
+        init(_ counter: MemoryCounter.Part) { self.counter = counter }
     }
 
     // protected by `state`, which is locked before a table
@@ -43,25 +46,34 @@ final class MemoryTier: Sendable {
         var ring: [MemoryTree] = []
         var hand = 0
         var bytes = 0
-        var removals = 0
     }
     private let state = Mutex(State())
 
-    init(budget: ByteCount, _ generations: GenerationHolder) {
+    init(budget: ByteCount, _ generations: GenerationHolder, _ counter: MemoryCounter) {
         self.budget = budget.bytes
         self.generations = generations
-        tables = (0..<16).map { _ in Table() }
+        self.counter = counter
+        following = MemoryFollowing(generations)
+        tables = counter.parts.map(Table.init)
     }
 
     // MARK: - Looking up
 
     /// Returns the tree of a read if it is right in the last commit of all processes.
-    func find(_ key: MemoryTree.Key) -> MemoryTree? {
+    ///
+    func find(_ target: ReadTarget, as value: Any.Type) -> MemoryTree? {
+        let key = target.key(for: value)
         let table = table(of: key)
         guard let tree = Self.lookUp(key, in: table), tree.source.isLive,
-            tree.source.lastCommit == history.position, tree.isRight(by: history)
+            tree.source.lastCommit == tree.source.history.position, tree.isRight,
+            !target.isDated || tree.writtenAt != nil
         else { return nil }
-        table.hits.add(1, ordering: .relaxed)
+        // The read finds out which record it is that has expired.
+        guard
+            !tree.hasAges || target.freshness != .fresh
+                || generations.clock.second < tree.ages.freshUntil
+        else { return nil }
+        table.counter.hits.add(1, ordering: .relaxed)
         tree.noteUse()
         return tree
     }
@@ -85,39 +97,66 @@ final class MemoryTier: Sendable {
 
     // MARK: - Reading what is not there
 
+    /// Lets the history catch up with the last commit in a snapshot, if that is one of another
+    /// process. Returns whether a tree may be right now that was not before.
+    func catchUp(
+        with transaction: borrowing ReadTransaction, of generation: Generation
+    ) -> Bool {
+        guard let source = state.withLock({ $0.source }) else { return false }
+        guard source.generation === generation else {
+            // Another process has switched to a new generation: nobody needs the old one.
+            if !source.isLive { removeGeneration() }
+            return false
+        }
+        let number = transaction.number
+        guard number > source.history.position else { return false }
+        let (snapshot, keyspaces) = (transaction.snapshot, generation.keyspaces)
+        let isAhead = source.history.catchUp(to: number) { known in
+            guard let commit = try? snapshot.counters(keyspaces).commits else { return nil }
+            return following.entries(
+                after: known, through: number, commit: commit, in: snapshot, keyspaces)
+        }
+        if isAhead { following.noteCommitOfAnother() }
+        return isAhead
+    }
+
     /// Makes the recorder of a read that found nothing.
     ///
     /// - Parameter number: The last commit of the read's snapshot.
     func makeRecorder(
         for key: MemoryTree.Key, _ generation: Generation, at number: UInt64
     ) -> TreeRecorder {
-        if state.withLock({ $0.source?.generation }) === generation {
-            history.catchUp(to: number, nil)
-        }
         let table = table(of: key)
         guard let known = Self.lookUp(key, in: table) else {
-            table.misses.add(1, ordering: .relaxed)
+            table.counter.misses.add(1, ordering: .relaxed)
             return TreeRecorder(keepsModels: false)
         }
-        table.staleReads.add(1, ordering: .relaxed)
+        table.counter.staleReads.add(1, ordering: .relaxed)
+        // The ages of all records have to be looked up.
+        guard !known.hasAges else { return TreeRecorder(keepsModels: false) }
         // A tree that changes is worth more: from now on, the models of its parts are kept.
         return TreeRecorder(older: older(known, generation, at: number), keepsModels: true)
     }
 
-    /// Returns which parts of a tree are still right for a read, and borrows the tree for it.
+    /// Returns which parts of a tree are still right for a read, and claims its models for the
+    /// read.
     private func older(
         _ known: MemoryTree, _ generation: Generation, at number: UInt64
     ) -> StaleTree? {
         guard known.source.generation === generation, known.checkedCommit <= number,
-            let (changes, through) = history.changes(after: known.checkedCommit), through >= number
+            let (entries, through) = known.source.history.entries(after: known.checkedCommit),
+            through >= number,
+            let changed = CommitHistory.changed(in: entries, limit: known.searchLimit)
         else { return nil }
         // Another read may decode the same changes. This one decodes the whole tree then.
-        return known.tree.borrow() ? known.tree.staleTree(after: changes.changed) : nil
+        return known.tree.claim() ? known.tree.staleTree(after: changed) : nil
     }
 
-    /// Returns the number of records of a tree in memory, changed or not; nil if it is not there.
-    func recordCount(of key: MemoryTree.Key) -> Int? {
-        Self.lookUp(key, in: table(of: key))?.recordCount
+    /// The size of a tree in memory, changed or not; nil if it is not there.
+    func size(of key: MemoryTree.Key) -> (records: Int, bytes: Int, depth: Int)? {
+        Self.lookUp(key, in: table(of: key)).map {
+            ($0.recordCount, $0.recordBytes, $0.tree.depth)
+        }
     }
 
     /// Keeps the result of a read. Returns false if that is not possible.
@@ -126,22 +165,30 @@ final class MemoryTier: Sendable {
         _ description: MemoryTree.Description
     ) -> Bool {
         guard let source = source(generation, description.commit) else { return false }
-        let new = MemoryValue(value, key, of: source, tree, description)
+        return insert(MemoryValue(value, key, of: source, tree, description))
+    }
+
+    private func insert(_ new: MemoryTree) -> Bool {
         guard new.byteCount <= budget / 2 else {
-            remove(key)
+            remove(new.key)
             return true
         }
-        let table = table(of: key)
-        return state.withLock { state in
+        let table = table(of: new.key)
+        let (isKept, released) = state.withLock { state -> (Bool, [MemoryTree]) in
             // A switch to another generation may have emptied the tier meanwhile.
-            guard state.source === source else { return false }
-            if let old = table.trees.withLock({ $0.updateValue(new, forKey: key) }) {
+            guard state.source === new.source else { return (false, []) }
+            var released: [MemoryTree] = []
+            if let old = table.trees.withLock({ $0.updateValue(new, forKey: new.key) }) {
                 state.remove(old)
+                released.append(old)
             }
             state.add(new)
-            makeRoom(&state)
-            return true
+            makeRoom(&state, &released)
+            return (true, released)
         }
+        // Outside of the lock, see above.
+        withExtendedLifetime(released) {}
+        return isKept
     }
 
     /// Returns the source of the trees of a generation. Forgets the trees of any other.
@@ -150,38 +197,36 @@ final class MemoryTier: Sendable {
             return source
         }
         guard let guardFile = generations.guardFileIfOpen, generations.isLive(generation),
-            let source = try? MemorySource(generation, guardFile)
+            let source = try? MemorySource(generation, guardFile, after: commit)
         else { return nil }
-        return state.withLock { state in
-            if let other = state.source, other.generation === generation { return other }
-            empty(&state)
+        let (current, released) = state.withLock { state -> (MemorySource, [MemoryTree]) in
+            if let other = state.source, other.generation === generation { return (other, []) }
+            let released = removeAll(&state)
             state.source?.close()
-            history.restart(after: commit)
             state.source = source
-            return source
+            return (source, released)
         }
+        withExtendedLifetime(released) {}
+        return current
     }
+
+    // MARK: - Removing
 
     private func remove(_ key: MemoryTree.Key) {
-        state.withLock { state in
-            guard let old = table(of: key).trees.withLock({ $0.removeValue(forKey: key) }) else {
-                return
-            }
-            state.remove(old)
-        }
-    }
-
-    /// Removes a tree that a read has borrowed, and that no other takes the place of.
-    func remove(_ tree: RecordedTree, of key: MemoryTree.Key) {
-        state.withLock { state in
-            let old = table(of: key).trees.withLock { trees -> MemoryTree? in
-                trees[key]?.tree === tree ? trees.removeValue(forKey: key) : nil
-            }
+        let table = table(of: key)
+        _ = state.withLock { state -> MemoryTree? in
+            let old = table.trees.withLock { $0.removeValue(forKey: key) }
             if let old { state.remove(old) }
+            return old
         }
     }
 
-    private func makeRoom(_ state: inout State) {
+    /// Removes a tree whose models a read has claimed, and that no other takes the place of.
+    func remove(_ tree: RecordedTree, of key: MemoryTree.Key) {
+        if Self.lookUp(key, in: table(of: key))?.tree === tree { remove(key) }
+    }
+
+    private func makeRoom(_ state: inout State, _ released: inout [MemoryTree]) {
         while state.bytes > budget, !state.ring.isEmpty {
             if state.hand >= state.ring.count { state.hand = 0 }
             let tree = state.ring[state.hand]
@@ -191,57 +236,78 @@ final class MemoryTier: Sendable {
             }
             table(of: tree.key).trees.withLock { $0[tree.key] = nil }
             state.remove(tree)
-            state.removals += 1
+            released.append(tree)
+            counter.removals.add(1, ordering: .relaxed)
         }
     }
-
-    // MARK: - Emptying
 
     /// Removes all trees.
-    func removeAll() { state.withLock { empty(&$0) } }
+    func removeAll() {
+        _ = state.withLock { removeAll(&$0) }
+    }
 
-    /// Removes all trees, because another generation follows.
+    /// Removes all trees and lets go of their generation, because another one follows or the cache
+    /// closes.
     func removeGeneration() {
-        state.withLock { state in
-            empty(&state)
+        _ = state.withLock { state -> ([MemoryTree], MemorySource?) in
             state.source?.close()
-            state.source = nil
+            return (removeAll(&state), state.source.take())
         }
     }
 
-    private func empty(_ state: inout State) {
+    /// Returns the trees, which the caller releases outside of the lock.
+    private func removeAll(_ state: inout State) -> [MemoryTree] {
         for table in tables { table.trees.withLock { $0 = [:] } }
-        state.ring = []
-        state.hand = 0
-        state.bytes = 0
+        defer {
+            state.ring = []
+            state.hand = 0
+            state.bytes = 0
+        }
+        return state.ring
     }
 
     // MARK: - Commits
 
-    /// Notes what a commit of this process has changed; nil if that can't be told.
-    func endCommit(_ number: UInt64, in generation: Generation, _ entry: CommitHistory.Entry?) {
-        guard state.withLock({ $0.source?.generation }) === generation else {
-            return history.cancelCommit()
+    /// The history of the commits of a generation; nil if the tier has no tree of it.
+    private func history(of generation: Generation) -> CommitHistory? {
+        state.withLock { $0.source?.generation === generation ? $0.source?.history : nil }
+    }
+
+    /// Notes that this process commits: nobody else may take the commit for one of another
+    /// process.
+    func beginCommit(in generation: Generation) { history(of: generation)?.beginCommit() }
+
+    /// Notes that the commit has failed. Does nothing if none has begun.
+    func cancelCommit(in generation: Generation) { history(of: generation)?.cancelCommit() }
+
+    /// Notes what a transaction of this process has changed; nil if that can't be told.
+    ///
+    /// - Parameter before: The number of the last commit before the transaction.
+    func endCommit(
+        _ number: UInt64, in generation: Generation, _ entry: CommitHistory.Entry?,
+        after before: UInt64
+    ) {
+        guard let history = history(of: generation) else { return }
+        let keyspaces = generation.keyspaces
+        history.endCommit(number, entry) { known, last in
+            try? generation.environment.read { transaction in
+                following.entries(
+                    after: known, through: last, commit: before, in: transaction.snapshot,
+                    keyspaces)
+            }
         }
-        history.endCommit(number, entry)
+    }
+
+    /// Takes all trees for right, a defect that a test has to notice.
+    func hideChanges(upTo number: UInt64) {
+        state.withLock { $0.source }?.history.hideChanges(upTo: number)
     }
 
     // MARK: - Statistics
 
-    /// What the tier holds and has done.
-    var statistics: MemoryStatistics {
-        var statistics = MemoryStatistics()
-        for table in tables {
-            statistics.hits += table.hits.load(ordering: .relaxed)
-            statistics.misses += table.misses.load(ordering: .relaxed)
-            statistics.staleReads += table.staleReads.load(ordering: .relaxed)
-            statistics.trees += table.trees.withLock { $0.count }
-        }
-        state.withLock { state in
-            statistics.removals = state.removals
-            statistics.bytes = ByteCount(state.bytes)
-        }
-        return statistics
+    /// What the tier holds.
+    var contents: (trees: Int, bytes: ByteCount) {
+        state.withLock { ($0.ring.count, ByteCount($0.bytes)) }
     }
 }
 
@@ -258,31 +324,4 @@ extension MemoryTier.State {
         ring[tree.place].place = tree.place
         ring.removeLast()
     }
-}
-
-/// What the memory for decoded trees holds, and how often trees were found in it.
-///
-/// ```swift
-/// let memory = try cache.statistics().memory
-/// print("\(memory.trees) trees, \(memory.hits) times found, \(memory.staleReads) times changed")
-/// ```
-///
-/// The counts begin when the cache is opened.
-public struct MemoryStatistics: Sendable, Hashable, Codable {
-    /// How often a read found its tree, unchanged.
-    public var hits = 0
-    /// How often a read did not find its tree.
-    public var misses = 0
-    /// How often a read found its tree, but a record of it may have changed. It then decoded what
-    /// had changed.
-    public var staleReads = 0
-    /// How many trees were removed to make room for others.
-    public var removals = 0
-    /// The trees in memory.
-    public var trees = 0
-    /// An estimate of the memory that the trees take.
-    public var bytes = ByteCount(0)
-
-    /// Creates the statistics of an empty memory.
-    public init() {}
 }

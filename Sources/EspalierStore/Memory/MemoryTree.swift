@@ -24,6 +24,8 @@ class MemoryTree: @unchecked Sendable {
     let tree: RecordedTree
     let isCut: Bool
     let recordCount: Int
+    let recordBytes: Int
+    let ages: TreeAges
     /// An estimate of the memory that the tree takes.
     let byteCount: Int
 
@@ -52,6 +54,7 @@ class MemoryTree: @unchecked Sendable {
         let commit: UInt64
         /// Nil if the read did not look; `.some(nil)` if the entry has no date.
         let writtenAt: Date??
+        let ages: TreeAges
     }
 
     init(
@@ -64,6 +67,8 @@ class MemoryTree: @unchecked Sendable {
         handle = description.handle
         isCut = description.isCut
         recordCount = description.recordCount
+        recordBytes = description.recordBytes
+        ages = description.ages
         byteCount = Self.byteCount(tree, description.recordBytes, valueBytes, key)
         checked = Atomic(description.commit)
         date = Atomic(Self.seconds(description.writtenAt))
@@ -88,23 +93,43 @@ class MemoryTree: @unchecked Sendable {
     /// The last commit in which the tree is known to be right.
     var checkedCommit: UInt64 { checked.load(ordering: .acquiring) }
 
-    /// Returns whether the tree is right in the last commit of the history, and notes that.
-    func isRight(by history: CommitHistory) -> Bool {
-        let position = history.position
+    /// Whether the tree is right in the last commit of the history, which the tree then notes.
+    var isRight: Bool {
         let known = checkedCommit
-        if known == position { return true }
-        guard let (changes, through) = history.changes(after: known),
-            !isChanged(by: changes)
+        if known == source.history.position { return true }
+        guard let (entries, through) = source.history.entries(after: known),
+            !isChanged(by: entries)
         else { return false }
-        if changes.written.contains(handle) { date.store(Self.unknownDate, ordering: .relaxed) }
+        if entries.contains(where: { $0.written.contains(handle) }) {
+            date.store(Self.unknownDate, ordering: .relaxed)
+        }
         checked.store(through, ordering: .releasing)
         return true
     }
 
-    /// Returns whether a read would now give another result.
-    private func isChanged(by changes: CommitHistory.Changes) -> Bool {
-        if key.nameSpace != .node, changes.keys.contains(key.identifier) { return true }
-        return tree.contains(anyOf: changes.changed)
+    /// Whether a record of the tree may expire.
+    var hasAges: Bool { ages.oldest != nil }
+
+    /// The most changed records with which the tree compares itself. With more, reading it anew
+    /// does not take longer.
+    var searchLimit: Int { 256 + 4 * tree.nodeCount }
+
+    /// Returns whether a read would now give another result. Says so, too, if it would take too
+    /// long to find out.
+    private func isChanged(by entries: [CommitHistory.Entry]) -> Bool {
+        if key.nameSpace != .node, entries.contains(where: { $0.keys.contains(key.identifier) }) {
+            return true
+        }
+        // A record that was written again without a change has another age.
+        if hasAges, entries.contains(where: { tree.contains(anyOf: $0.written) }) { return true }
+        // A sorted list of all changes pays only for many records.
+        if tree.nodeCount <= 16 {
+            return entries.contains { tree.contains(anyOf: $0.changed) }
+        }
+        guard let changed = CommitHistory.changed(in: entries, limit: searchLimit) else {
+            return true
+        }
+        return tree.contains(anyOf: changed)
     }
 
     // MARK: - Dates
@@ -151,12 +176,15 @@ final class MemoryValue<Value: Sendable>: MemoryTree, @unchecked Sendable {
 /// The generation that trees were read from.
 final class MemorySource: Sendable {
     let generation: Generation
+    let history: CommitHistory
     private let commitNumber: CommitNumber
     private let guardFile: GuardFile
     private let isClosed = Atomic<Bool>(false)
 
-    init(_ generation: Generation, _ guardFile: GuardFile) throws {
+    /// - Parameter number: The last commit of the snapshot that the first tree was read from.
+    init(_ generation: Generation, _ guardFile: GuardFile, after number: UInt64) throws {
         self.generation = generation
+        history = CommitHistory(after: number)
         self.guardFile = guardFile
         commitNumber = try CommitNumber(of: generation.environment)
     }

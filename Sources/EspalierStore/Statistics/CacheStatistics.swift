@@ -124,13 +124,13 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// for the lock.
     public var writerBlockedFor: Duration?
 
-    // MARK: - Memory, of this process
+    // MARK: - Memory
 
     /// What the memory for decompressed records holds and has done since the cache was opened, in
     /// this process. ``Configuration/blockCache`` is its limit.
     public var blocks = BlockStatistics()
-    /// What the memory for decoded trees holds and has done since the cache was opened, in this
-    /// process. ``Configuration/memoryBudget`` is its limit. Its hits are among ``hits``.
+    /// What the memory for decoded trees has done over the life of the cache, and what that of this
+    /// process holds. ``Configuration/memoryBudget`` is its limit. Its hits are among ``hits``.
     public var memory = MemoryStatistics()
 
     /// Creates the statistics of a cache that is empty and has done nothing.

@@ -26,6 +26,7 @@ package struct LifetimeCounters: Hashable, Sendable {
     var mapFullRecoveries: UInt64 = 0
     /// Later occurrences of nodes in writes that replace, with other content than the first.
     var contradictions: UInt64 = 0
+    var memory = MemoryCounts()
     var longestEvictionNanoseconds: UInt64 = 0
     /// The ages in seconds of the youngest and the oldest victim.
     var victimAges: ClosedRange<UInt64>?
@@ -80,6 +81,7 @@ package struct LifetimeCounters: Hashable, Sendable {
             counters.longestEvictionNanoseconds, delta.longestEvictionNanoseconds)
         counters.include(ages: delta.victimAges)
         counters.contradictions = counters.contradictions.addingClamped(delta.contradictions)
+        counters.memory += delta.memory
         counters.misses.merge(delta.misses)
         counters.missesByType.merge(delta.missesByType)
         counters.droppedWrites.merge(delta.droppedWrites)
@@ -131,7 +133,8 @@ package struct LifetimeCounters: Hashable, Sendable {
 ///     statistics = count of fields (varint), fields (varints), count of parts (varint), parts,
 ///                  check (8 bytes, seed 0)
 ///     fields     = the sums, nanoseconds of the longest eviction, ages of the youngest and of the
-///                  oldest victim plus 1, or 0, contradictions
+///                  oldest victim plus 1, or 0, contradictions, hits, misses, stale reads and
+///                  removals of the memory for trees, left out where they are 0
 ///     part       = length (varint), bytes
 ///     parts      = misses, dropped writes, generations replaced, read latency, commit latency,
 ///                  timeline, misses by type, rejected writes
@@ -141,18 +144,21 @@ package struct LifetimeCounters: Hashable, Sendable {
 extension LifetimeCounters {
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 1_024)
-        writer.append(varint: UInt64(Self.sumCount + 4))
+        // The last fields and parts are left out where they are empty, because every commit writes
+        // this.
+        let memoryFields = memory == MemoryCounts() ? [] : memory.fields
+        writer.append(varint: UInt64(Self.sumCount + 4 + memoryFields.count))
         var copy = self
         copy.forEachSum(with: self) { writer.append(varint: $1) }
         writer.append(varint: longestEvictionNanoseconds)
         writer.append(varint: victimAges?.lowerBound.addingClamped(1) ?? 0)
         writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
         writer.append(varint: contradictions)
+        for count in memoryFields { writer.append(varint: count) }
         let parts: [(inout ByteWriter) -> Void] = [
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
             commitLatency.append, timeline.append,
         ]
-        // The last parts are left out where they are empty, because every commit writes this.
         let hasRejected = !rejectedWrites.counts.isEmpty
         let last = hasRejected ? 2 : missesByType.isEmpty ? 0 : 1
         writer.append(varint: UInt64(parts.count + last))
@@ -196,12 +202,11 @@ extension LifetimeCounters {
         for _ in 0..<count { fields.append(try reader.varint()) }
         var values = fields[...]
         forEachSum(with: self) { field, _ in field = values.popFirst() ?? field }
-        let rest = fields.dropFirst(Self.sumCount) + [0, 0, 0, 0]
-        let (longest, youngest, oldest) = (
-            rest[rest.startIndex], rest[rest.startIndex + 1], rest[rest.startIndex + 2]
-        )
+        let rest = Array(fields.dropFirst(Self.sumCount) + Array(repeating: 0, count: 8))
+        let (longest, youngest, oldest) = (rest[0], rest[1], rest[2])
         longestEvictionNanoseconds = longest
-        contradictions = rest[rest.startIndex + 3]
+        contradictions = rest[3]
+        memory = MemoryCounts(rest[4..<8])
         if youngest > 0, oldest >= youngest { victimAges = youngest - 1...oldest - 1 }
     }
 

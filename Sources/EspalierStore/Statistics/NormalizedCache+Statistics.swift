@@ -25,7 +25,7 @@ extension NormalizedCache {
                 lifetime += pending
                 statistics.add(lifetime)
                 statistics.blocks = generation.blocks.statistics
-                statistics.memory = engine.memory?.statistics ?? MemoryStatistics()
+                statistics.memory = MemoryStatistics(lifetime.memory, engine.memory?.contents)
                 let queued = engine.queue.pending
                 statistics.pendingWrites = queued.count
                 statistics.pendingBytes = ByteCount(queued.byteCount)

@@ -31,6 +31,8 @@ extension CacheStatistics {
             .gauge("directory_bytes", "Size of the directory", Double(directoryBytes.bytes)),
             .gauge("budget_bytes", "Most bytes of the directory", Double(budget.bytes)),
             .gauge("pages_used", "Pages in use", Double(pagesUsed)),
+            .gauge("memory_trees", "Decoded trees in memory", Double(memory.trees)),
+            .gauge("memory_bytes", "Memory of decoded trees", Double(memory.bytes.bytes)),
             .gauge("pending_writes", "Writes not yet committed", Double(pendingWrites)),
             .gauge("pending_bytes", "Bytes of waiting writes", Double(pendingBytes.bytes)),
             .gauge(
@@ -38,6 +40,12 @@ extension CacheStatistics {
                 writerBlockedFor.map { $0 / .seconds(1) } ?? 0),
             .counter("hits_total", "Reads that were hits", Double(hits)),
             .counter("misses_total", "Reads that missed", misses, by: "reason"),
+            .counter("memory_hits_total", "Trees found in memory", Double(memory.hits)),
+            .counter("memory_misses_total", "Trees not in memory", Double(memory.misses)),
+            .counter(
+                "memory_stale_reads_total", "Trees that had changed", Double(memory.staleReads)),
+            .counter(
+                "memory_removals_total", "Trees that made room", Double(memory.removals)),
             .counter("commits_total", "Commits", Double(commits)),
             .counter("records_written_total", "Records written", Double(recordsWritten)),
             .counter("dropped_writes_total", "Writes given up", droppedWrites, by: "reason"),

@@ -30,6 +30,8 @@ final class StatisticsRecorder: Sendable {
 
     private struct Rest {
         var counters = LifetimeCounters()
+        /// Those of the counts of the memory for trees that were taken.
+        var takenMemory = MemoryCounts()
         /// The counts taken last, and the transaction that stores them: older snapshots do not
         /// contain them.
         var taken: (transaction: UInt64, delta: LifetimeCounters)?
@@ -38,6 +40,9 @@ final class StatisticsRecorder: Sendable {
     // protected by themselves; `rest` is locked before `reads`
     private let rest = Mutex(Rest())
     private let parts = (0..<4).map { _ in Part() }
+
+    /// The counts of the memory for trees, since the cache was opened.
+    let memory = MemoryCounter()
 
     /// A part of the counts of reads: reads of different trees rarely wait for each other.
     private final class Part: Sendable {
@@ -134,6 +139,9 @@ final class StatisticsRecorder: Sendable {
                 }
                 taken?.add(to: &delta)
             }
+            let memory = memory.counts
+            delta.memory += memory - rest.takenMemory
+            rest.takenMemory = memory
             rest.taken = (transaction, delta)
             return delta
         }
@@ -164,6 +172,7 @@ final class StatisticsRecorder: Sendable {
                 }
                 reads.add(to: &counters)
             }
+            counters.memory += memory.counts - rest.takenMemory
             return counters
         }
     }

@@ -40,6 +40,9 @@ package struct Timeline: Hashable, Sendable {
         samples.append(Sample(stamp: stamp, second: second))
     }
 
+    /// The second of the last sample; nil if there is none.
+    var lastSecond: Int64? { samples.last?.second }
+
     private mutating func shift(by difference: Int64) {
         for index in samples.indices { samples[index].second += difference }
         samples.removeAll { !Self.seconds.contains($0.second) }

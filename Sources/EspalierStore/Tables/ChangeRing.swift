@@ -22,16 +22,25 @@ struct ChangeAuthor: Sendable, Hashable {
 ///     key     = number of the commit (8 bytes), number of the chunk (4 bytes)
 ///     chunk 0 = count of chunks (varint), slice, check
 ///     chunk k = slice, check
-///     entry   = process (varint), instance (8 bytes), flags (varint: 1 reset), written, deleted,
-///               evicted, keys (lists of texts), and what later versions add
+///     entry   = process (varint), instance (8 bytes), flags (varint: 1 reset, 2 records), written,
+///               deleted, evicted, keys (lists of texts), records if the flag is there, and what
+///               later versions add
+///     records = number of the transaction (varint), changed, written (lists of handles: count,
+///               differences in ascending order, varints)
 ///
 /// The concatenated slices are the entry.
 struct StoredChanges {
     let author: ChangeAuthor
     /// As they were made: their origin is that of a reader who has made them itself.
     let changes: ChangeSet
+    /// What trees in memory have to know; nil if that is not known, or if it takes too many bytes.
+    private(set) var records: CommitHistory.Entry?
 
     private static let resetFlag: UInt64 = 1
+    private static let recordsFlag: UInt64 = 2
+
+    /// Returns the most bytes that `records` takes beside identifiers.
+    static func mostRecordBytes(identifiers: Int) -> Int { 16 + 12 * identifiers }
 
     /// The most bytes of an entry besides its identifiers.
     static let overhead = 40
@@ -57,7 +66,10 @@ struct StoredChanges {
         var writer = ByteWriter(capacity: 64)
         writer.append(varint: UInt64(UInt32(bitPattern: author.process)))
         writer.append(integer: author.instance)
-        writer.append(varint: changes.isReset ? Self.resetFlag : 0)
+        let recordBytes = formOfRecords()
+        writer.append(
+            varint: (changes.isReset ? Self.resetFlag : 0)
+                | (recordBytes == nil ? 0 : Self.recordsFlag))
         for list in [changes.written, changes.deleted, changes.evicted, changes.keys] {
             writer.append(varint: UInt64(list.count))
             for identifier in list {
@@ -65,12 +77,33 @@ struct StoredChanges {
                 writer.append(utf8: identifier)
             }
         }
+        if let recordBytes { writer.append(recordBytes[...]) }
         return writer.bytes
     }
 
-    init(_ changes: ChangeSet, by author: ChangeAuthor) {
+    /// Returns the bytes of `records`; nil if there are none, or too many.
+    private func formOfRecords() -> [UInt8]? {
+        guard let records else { return nil }
+        var writer = ByteWriter(capacity: 64)
+        writer.append(varint: records.number)
+        for list in [records.changed, records.written] {
+            writer.append(varint: UInt64(list.count))
+            var last: UInt64 = 0
+            for handle in list.ascending {
+                writer.append(varint: handle - last)
+                last = handle
+            }
+        }
+        let limit = Self.mostRecordBytes(identifiers: changes.identifierCount)
+        return writer.count <= limit ? writer.bytes : nil
+    }
+
+    init(
+        _ changes: ChangeSet, by author: ChangeAuthor, _ records: CommitHistory.Entry? = nil
+    ) {
         self.changes = changes
         self.author = author
+        self.records = records
     }
 
     /// Reads the entry of a commit from its concatenated slices.
@@ -78,12 +111,28 @@ struct StoredChanges {
         let process = Int32(truncatingIfNeeded: try reader.varint())
         author = ChangeAuthor(process: process, instance: try reader.integer(UInt64.self))
         var changes = ChangeSet(commit: commit)
-        changes.isReset = try reader.varint() & Self.resetFlag != 0
+        let flags = try reader.varint()
+        changes.isReset = flags & Self.resetFlag != 0
         changes.written = try Self.list(&reader)
         changes.deleted = try Self.list(&reader)
         changes.evicted = try Self.list(&reader)
         changes.keys = try Self.list(&reader)
         self.changes = changes
+        guard flags & Self.recordsFlag != 0 else { return }
+        records = CommitHistory.Entry(
+            try reader.varint(), changed: try Self.handles(&reader),
+            written: try Self.handles(&reader),
+            keys: Set(changes.keys.lazy.map(Identifier.init)))
+    }
+
+    private static func handles(_ reader: inout ByteReader) throws(FormatError) -> HandleList {
+        var handles: [Handle] = []
+        var last: UInt64 = 0
+        for _ in 0..<(try reader.count()) {
+            last &+= try reader.varint()
+            handles.append(Handle(last))
+        }
+        return HandleList(handles)
     }
 
     private static func list(_ reader: inout ByteReader) throws(FormatError) -> [String] {
@@ -140,23 +189,31 @@ struct ChangeRing {
     mutating func pages(for changes: ChangeSet) -> Int {
         guard look.isHeard else { return 0 }
         size.add(changes)
-        return Self.changedPages + min(entryLimit, size.bytes / (chunkLimit - 18) + 1)
+        let bytes =
+            size.bytes + StoredChanges.mostRecordBytes(identifiers: changes.identifierCount)
+        return Self.changedPages + min(entryLimit, bytes / (chunkLimit - 18) + 1)
     }
 
     /// Writes the entry of a commit if another process listens. Removes the oldest entries if the
     /// ring takes too many pages.
+    ///
+    /// - Parameter records: What trees in memory have to know; nil if that is not known.
     mutating func append(
-        _ changes: ChangeSet, in transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+        _ changes: ChangeSet, _ records: @autoclosure () -> CommitHistory.Entry?,
+        in transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws {
         guard look.isHeard else { return }
         size.add(changes)
-        var changes = changes
-        if size.bytes > entryLimit * (chunkLimit - 18) {
+        var (changes, records) = (changes, records())
+        let limit = entryLimit * (chunkLimit - 18)
+        if size.bytes > limit {
             let number = changes.commit
             changes = .reset(by: .thisProcess)
             changes.commit = number
         }
-        let chunks = StoredChanges(changes, by: author).chunks(limit: chunkLimit)
+        let recordBytes = StoredChanges.mostRecordBytes(identifiers: changes.identifierCount)
+        if size.bytes + recordBytes > limit { records = nil }
+        let chunks = StoredChanges(changes, by: author, records).chunks(limit: chunkLimit)
         for (chunk, value) in chunks.enumerated() {
             let key = ChunkKey(changes.commit, UInt32(chunk))
             try Self.store(key, value, in: &transaction, keyspaces)

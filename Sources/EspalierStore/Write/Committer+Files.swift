@@ -88,6 +88,19 @@ extension Committer {
         return CacheError(LMDBError.diskFull)
     }
 
+    /// Copies the contents into a new generation, see `GenerationHolder.move`. Returns how many
+    /// names were lost.
+    @discardableResult
+    func move(
+        to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
+        newKey: Encryption? = nil
+    ) throws -> Int {
+        // Even if it fails: the old file may be gone. Trees would keep it open.
+        defer { memory?.removeGeneration() }
+        return try generations.move(
+            to: budget, room: room, throughMemory: throughMemory, newKey: newKey)
+    }
+
     /// Tells readers in memory, subscribers and observers that an empty generation has begun.
     func announceNewGeneration() {
         memory?.removeGeneration()

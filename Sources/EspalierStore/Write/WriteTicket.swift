@@ -205,6 +205,7 @@ package enum ReadScope {
     }
 
     /// Notes that the code reads from a cache. Returns whether it does so inside of another read.
+    @discardableResult
     static func noteRead() -> Bool {
         guard let scope, scope.isOpen.load(ordering: .relaxed) else { return false }
         scope.hasNestedRead.store(true, ordering: .relaxed)

@@ -57,6 +57,93 @@ struct MemoryTierTests {
         }
     }
 
+    @Test("A part whose records stood in other parts of the tree still notices their changes")
+    func repeatedParts() async throws {
+        try await withCache { cache in
+            func author(_ picture: [Counted] = []) -> Counted {
+                Counted(id: 8, parts: [Counted(id: 9, parts: picture)])
+            }
+            func post(_ id: Int, _ more: [Counted] = []) -> Counted {
+                Counted(id: id, parts: [author()] + more)
+            }
+            func picture() async -> Counted? {
+                await cache.read(Counted.self, "Counted:0")?.parts.last?.parts.first?.parts.first
+            }
+            try await cache.set(Counted(id: 0, parts: [post(1), post(2), post(3)])).committed
+            #expect(await picture()?.parts.isEmpty == true)
+            // From the first change on, the models of parts are kept.
+            try await cache.set(post(2, [Counted(id: 20, parts: [])])).committed
+            #expect(await picture()?.parts.isEmpty == true)
+            // Without the first two posts, only the third one leads to the picture.
+            try await cache.set(Counted(id: 0, parts: [post(3)])).committed
+            #expect(await picture()?.parts.isEmpty == true)
+            try await cache.set(Counted(id: 9, parts: [Counted(id: 21, parts: [])])).committed
+            #expect(await picture()?.parts.map(\.id) == [21])
+            try await cache.delete("Counted:9").committed
+            #expect(await cache.read(Counted.self, "Counted:0")?.parts[0].parts[0].parts.count == 0)
+        }
+    }
+
+    @Test("A model that fails to read, because writes wait, is decoded by every read")
+    func nestedReadsThatFail() async throws {
+        try await withCache { cache in
+            Nosy.cache.withLock { $0 = cache }
+            defer { Nosy.cache.withLock { $0 = nil } }
+            try await cache.set(Person("p:1", "Ada")).committed
+            try await cache.set(Nosy(id: "n:1", seen: nil)).committed
+            let gate = Gate(in: cache)
+            let ticket = cache.set(Person("p:2", "Bob"))
+            Nosy.waits.store(true, ordering: .relaxed)
+            #expect(await cache.read(Nosy.self, "n:1", consistency: .snapshot)?.seen == nil)
+            Nosy.waits.store(false, ordering: .relaxed)
+            gate.open()
+            try await ticket.committed
+            #expect(await cache.read(Nosy.self, "n:1")?.seen == "Ada")
+        }
+    }
+
+    @Test("A small tree that changes again and again stays small in memory")
+    func smallTreesThatChange() async throws {
+        try await withCache { cache in
+            for number in 0..<2_000 {
+                try await cache.set(Person("p:1", "name \(number)")).committed
+                #expect(await cache.read(Person.self, "p:1")?.name == "name \(number)")
+            }
+            #expect(try cache.statistics().memory.bytes < .kibibytes(32))
+        }
+    }
+
+    @Test("Keys that commits make do not fill the history")
+    func historyOfKeys() {
+        let history = CommitHistory(after: 0)
+        for number in 1...600 as ClosedRange<UInt64> {
+            history.beginCommit()
+            let keys = Set((0..<1_000).map { Identifier("key:\(number):\($0)") })
+            let none = HandleList([])
+            history.endCommit(
+                number, CommitHistory.Entry(number, changed: none, written: none, keys: keys)
+            ) { _, _ in nil }
+        }
+        let known = (0...600).filter { history.entries(after: $0) != nil }
+        #expect(known.count < 70 && known.last == 600)
+    }
+
+    @Test("A copy of the cache, and its end, let go of the trees of the old file")
+    func releases() async throws {
+        try await withCache { cache in
+            try await cache.set(Person("p:1", "Ada")).committed
+            #expect(await cache.read(Person.self, "p:1") != nil)
+            let memory = try #require(cache.engine.memory)
+            #expect(memory.contents.trees == 1)
+            try await cache.compact().committed
+            #expect(memory.contents.trees == 0)
+            #expect(await cache.read(Person.self, "p:1") != nil)
+            #expect(memory.contents.trees == 1)
+            cache.close()
+            #expect(memory.contents.trees == 0)
+        }
+    }
+
     @Test("A tree that has become a miss leaves the memory")
     func misses() async throws {
         try await withCache { cache in
@@ -294,6 +381,8 @@ private final class Object: NormalizedModel {
 /// Looks for a person while it is decoded.
 private struct Nosy: NormalizedModel {
     static let cache = Mutex<NormalizedCache?>(nil)
+    /// Whether it waits for the writes submitted before, which fails in a model.
+    static let waits = Atomic(false)
 
     let id: String
     let seen: String?
@@ -307,7 +396,8 @@ private struct Nosy: NormalizedModel {
     init(from decoder: inout RecordDecoder) throws {
         id = try decoder.decode(forKey: "id")
         let cache = Self.cache.withLock { $0 }
-        seen = cache?.read(Person.self, "p:1", consistency: .snapshot)?.name
+        let waits = Self.waits.load(ordering: .relaxed)
+        seen = cache?.read(Person.self, "p:1", consistency: waits ? .latest : .snapshot)?.name
     }
 
     func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }

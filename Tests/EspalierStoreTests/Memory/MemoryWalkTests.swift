@@ -49,6 +49,8 @@ private struct MemoryWalk {
     private(set) var cache: NormalizedCache
     private var random: SeededGenerator
     private let configuration: Configuration
+    /// What is in the crates, by number. The parts of each have larger numbers.
+    private var crates = [(value: String, parts: [Int])](repeating: ("", []), count: 8)
     private(set) var differences: [String] = []
     /// Whether commits keep to themselves what they have changed, as a defect would.
     var hidesChanges = false
@@ -67,11 +69,10 @@ private struct MemoryWalk {
     private(set) var hits = 0
     private(set) var staleReads = 0
 
-    /// Adds what the open cache has counted.
+    /// Takes over what the cache has counted.
     mutating func count() {
         guard let memory = try? cache.statistics().memory else { return }
-        hits += memory.hits
-        staleReads += memory.staleReads
+        (hits, staleReads) = (memory.hits, memory.staleReads)
     }
 
     mutating func step(_ number: Int) async throws {
@@ -82,9 +83,8 @@ private struct MemoryWalk {
 
     /// Lets the history forget what the last commit has changed.
     private func hideChanges() {
-        guard let history = cache.engine.memory?.history else { return }
         let last = (try? cache.generation.environment.lastTransaction) ?? 0
-        history.restart(after: last, isForgetful: true)
+        cache.engine.memory?.hideChanges(upTo: last)
     }
 
     // MARK: - Changes
@@ -103,7 +103,8 @@ private struct MemoryWalk {
         case 74..<79: try await cache.delete(identifier()).committed
         case 79..<81: try await cache.deleteCollection(forKey: key()).committed
         case 81..<84: try? await cache.evict(identifier()).committed
-        case 84..<87: try await knot(number)
+        case 84..<86: try await knot(number)
+        case 86: for _ in 0..<6 { try await cache.set(crate()).committed }
         case 87..<90: try await append()
         case 90..<92: try await batch()
         case 92: try fill(number)
@@ -121,6 +122,18 @@ private struct MemoryWalk {
         // Knots refer to each other: reads of them cut references.
         let others = (0..<2).map { _ in Tangle(id: id(5), value: text(), others: []) }
         try await cache.set(Tangle(id: id(5), value: text(), others: others)).committed
+    }
+
+    /// Returns a crate whose parts are shared by others, several levels down.
+    private mutating func crate() -> Crate {
+        let changed = id(8)
+        crates[changed].value = text()
+        crates[changed].parts = (0..<id(4)).map { _ in changed + 1 + id(3) }.filter { $0 < 8 }
+        return crate(changed)
+    }
+
+    private func crate(_ id: Int) -> Crate {
+        Crate(id: id, value: crates[id].value, parts: crates[id].parts.map(crate))
     }
 
     private mutating func append() async throws {
@@ -163,7 +176,6 @@ private struct MemoryWalk {
     }
 
     private mutating func reopen() throws {
-        count()
         cache.close()
         cache = try scratch.open(configuration)
     }
@@ -184,7 +196,12 @@ private struct MemoryWalk {
         case 2..<4: node(Note.self, "Note:\(id(8))")
         case 4..<6: node(Sheet.self, "Sheet:\(id(3))")
         case 6: node(NoteTitle.self, "Note:\(id(8))")
-        case 7: node(Tangle.self, "Tangle:\(id(5))")
+        case 7:
+            if id(2) == 0 {
+                node(Tangle.self, "Tangle:\(id(5))")
+            } else {
+                node(Crate.self, "Crate:\(id(3))")
+            }
         case 8: collection(Note.self, key())
         case 9: collection(NoteTitle.self, key())
         case 10: model(Sheet.self, key())
@@ -286,6 +303,13 @@ private struct Member: NormalizedModel, Equatable, Codable {
     let id: Int
     let name: String
     var modelIdentifier: String? { "Member:\(id)" }
+}
+
+private struct Crate: NormalizedModel, Equatable, Codable {
+    let id: Int
+    let value: String
+    let parts: [Crate]
+    var modelIdentifier: String? { "Crate:\(id)" }
 }
 
 private struct Note: NormalizedModel, Equatable, Codable {
