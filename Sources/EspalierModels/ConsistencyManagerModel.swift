@@ -45,6 +45,10 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
     /// and enums, false for classes.
     static var isCacheable: Bool { get }
 
+    /// How old a record of this type may be for a read that accepts fresh records only. Default:
+    /// nil, so that records do not expire.
+    static var maxAge: Duration? { get }
+
     /// Returns a copy of this model in which `transform` has replaced each direct child.
     ///
     /// - Parameter transform: Returns the child itself to keep it, a new child to replace it, or
@@ -85,6 +89,10 @@ extension ConsistencyManagerModel {
     /// True for structs and enums, false for classes.
     @inlinable
     public static var isCacheable: Bool { !(Self.self is AnyObject.Type) }
+
+    /// None: records of the type do not expire.
+    @inlinable
+    public static var maxAge: Duration? { nil }
 
     /// Returns `model`, which replaces this model.
     public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel {

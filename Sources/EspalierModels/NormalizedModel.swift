@@ -67,7 +67,8 @@ extension NormalizedModel {
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeModel(
             identifier: modelIdentifier, projection: projectionIdentifier,
-            object: Self.self is AnyObject.Type ? self as AnyObject : nil, rules: Self.mergeRules
+            object: Self.self is AnyObject.Type ? self as AnyObject : nil, rules: Self.mergeRules,
+            maxAge: Self.maxAge
         ) {
             try encode(to: &$0)
         }
@@ -78,7 +79,9 @@ extension NormalizedModel {
     /// - Throws: The error of `init(from:)`, or one that says that the record is missing.
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
-        try decoder.decodeModel(Self.self, isCacheable: isCacheable) { try Self(from: &$0) }
+        try decoder.decodeModel(Self.self, isCacheable: isCacheable, maxAge: maxAge) {
+            try Self(from: &$0)
+        }
     }
 }
 

@@ -204,6 +204,7 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: W
 ///   - type: The prefix of the identifiers, as in ``Normalized(type:)``.
 ///   - identifier: A key path, as in ``Normalized(identifier:)``.
 ///   - policy: The policy of writes, as in ``Normalized(policy:)``.
+///   - maxAge: How old records may be, as in ``Normalized(type:identifier:policy:maxAge:)``.
 @attached(member, names: arbitrary)
 @attached(
     extension,
@@ -211,10 +212,37 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: W
     names: named(init))
 public macro Normalized(
     _ coding: ModelCoding, type: String? = nil,
-    identifier: KeyPath<AnyProperty, AnyProperty>? = nil, policy: WritePolicy? = nil
+    identifier: KeyPath<AnyProperty, AnyProperty>? = nil, policy: WritePolicy? = nil,
+    maxAge: Duration? = nil
 ) = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
-/// What ``Normalized(_:type:identifier:policy:)`` generates besides the model.
+/// Makes a type a model whose records expire.
+///
+/// ```swift
+/// @Normalized(maxAge: .hours(24)) struct Weather {
+///     let id: String
+///     let degrees: Double
+/// }
+/// ```
+///
+/// A read that accepts fresh records only misses a tree with a record that was written more than
+/// 24 hours ago, see ``IdentifiedModel/maxAge``. In all other respects this is ``Normalized()``.
+///
+/// - Parameters:
+///   - type: The prefix of the identifiers, as in ``Normalized(type:)``.
+///   - identifier: A key path, as in ``Normalized(identifier:)``.
+///   - policy: The policy of writes, as in ``Normalized(policy:)``.
+///   - maxAge: How old records of the type may be.
+@attached(member, names: arbitrary)
+@attached(
+    extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
+    names: named(init))
+public macro Normalized(
+    type: String? = nil, identifier: KeyPath<AnyProperty, AnyProperty>? = nil,
+    policy: WritePolicy? = nil, maxAge: Duration
+) = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
+
+/// What ``Normalized(_:type:identifier:policy:maxAge:)`` generates besides the model.
 public struct ModelCoding: Sendable {
     /// The conformance to `Codable`.
     public static let codable = ModelCoding()

@@ -151,6 +151,36 @@ struct BudgetCommand: CacheCommand {
     }
 }
 
+/// `espalier sweep`: evicts what has expired.
+struct SweepCommand: CacheCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sweep",
+        abstract: "Evicts the trees that have expired.",
+        discussion: """
+            A tree expires if its first record is older than the age that its write or its type \
+            allowed. Trees to which others refer stay, and so do pinned ones. The cache evicts \
+            expired trees by itself when it needs room; a sweep makes room before.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+
+    @Flag(help: "Evicts what has expired: the only kind of sweep.")
+    var expired = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard expired else { throw ValidationError("Give --expired: what to evict.") }
+    }
+
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        let before = try cache.statistics()
+        _ = try await cache.evictExpired()
+        try output.print(EvictionSummary(before: before, after: try cache.statistics()))
+    }
+}
+
 /// `espalier pin`: keeps a node or a collection from being evicted, or lists the pins.
 struct PinCommand: CacheCommand {
     static let configuration = CommandConfiguration(

@@ -43,10 +43,10 @@ struct ReadExplanation {
 
     private var reasonPath: String? {
         switch reason {
-        case nil, .notFound, .deleted, .unavailable, .notStorable, .expired: nil
+        case nil, .notFound, .deleted, .unavailable, .notStorable: nil
         case .tooDeep(let path), .tooLarge(let path), .cyclic(let path), .undecodable(let path, _),
             .damaged(let path, _),
-            .newerVersion(let path, _):
+            .newerVersion(let path, _), .expired(let path, _):
             path
         case .incomplete(let missing): missing.first?.description
         default: survey.stop?.path

@@ -9,6 +9,8 @@ struct NormalizedArguments {
     let identifier: ExprSyntax?
     /// The expression in `@Normalized(policy: .merge)`.
     let policy: ExprSyntax?
+    /// The expression in `@Normalized(maxAge: .hours(24))`.
+    let maxAge: ExprSyntax?
     /// Whether the model is to be `Codable`, as `@Normalized(.codable)` asks for.
     let isCodable: Bool
 
@@ -17,6 +19,7 @@ struct NormalizedArguments {
         type = arguments?.first { $0.label?.text == "type" }?.expression
         identifier = arguments?.first { $0.label?.text == "identifier" }?.expression
         policy = arguments?.first { $0.label?.text == "policy" }?.expression
+        maxAge = arguments?.first { $0.label?.text == "maxAge" }?.expression
         isCodable = arguments?.first { $0.label == nil } != nil
     }
 

@@ -28,6 +28,7 @@ struct ModelExpansion {
     var members: [DeclSyntax] {
         let shared = [
             modelIdentifier, identifierPrefix, identifierOfID, projectionIdentifier, writePolicy,
+            maxAge,
             mergeRules, map, forEach, equality, hash,
         ]
         let own: [DeclSyntax?] =
@@ -127,6 +128,13 @@ struct ModelExpansion {
         model.arguments.policy.map { policy in
             model.declaration(
                 "static var writePolicy: EspalierRecords.WritePolicy", [policy.trimmedDescription])
+        }
+    }
+
+    private var maxAge: DeclSyntax? {
+        model.arguments.maxAge.map { maxAge in
+            model.declaration(
+                "static var maxAge: Swift.Duration?", [maxAge.trimmedDescription])
         }
     }
 

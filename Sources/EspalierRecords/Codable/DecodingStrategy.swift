@@ -47,7 +47,9 @@ private final class FieldValueDecoding<Value: FieldValue>: DecodingStrategy<Valu
 
 private final class NodeDecoding<Value: IdentifiedModel & Decodable>: DecodingStrategy<Value> {
     override func decode(from decoder: inout ValueDecoder) throws -> Value {
-        try decoder.decodeModel(Value.self, isCacheable: Value.isCacheable) {
+        try decoder.decodeModel(
+            Value.self, isCacheable: Value.isCacheable, maxAge: Value.maxAge
+        ) {
             try $0.decodeFields(as: Value.self)
         }
     }

@@ -45,6 +45,12 @@ package struct FlattenedTree: Sendable {
     /// The rules of types, by the positions of the types, in a write that merges. Empty if no type
     /// has rules.
     var rules: [TypeRules?] = []
+    /// How old records of the types may be in seconds, by the positions of the types. Empty if no
+    /// type says so.
+    var maxAges: [UInt64?] = []
+    /// How old the records of this write may be in seconds, in place of what their types say; nil
+    /// for that.
+    package internal(set) var maxAge: UInt64?
     /// The number of later occurrences of nodes that differ from the first one. In a write that
     /// merges, an occurrence differs also if it only lacks fields or adds some. In a write that
     /// replaces, the number is a lower bound: a tree with many times more occurrences than nodes is
@@ -59,6 +65,18 @@ package struct FlattenedTree: Sendable {
     package init() {}
 
     package var count: Int { entries.count }
+
+    /// Whether a record of the tree may expire.
+    package var expires: Bool { maxAge != nil || !maxAges.isEmpty }
+
+    /// Returns how old the record of a node may be, in seconds; nil if it does not expire. Of
+    /// several types of the node, the one that allows least counts.
+    package func maxAge(at index: Int) -> UInt64? {
+        if maxAge != nil || maxAges.isEmpty { return maxAge }
+        let first = maxAges[entries[index].first.type]
+        guard !others.isEmpty, let rest = others[index] else { return first }
+        return ([first] + rest.map { maxAges[$0.type] }).compactMap(\.self).min()
+    }
 
     /// Returns the shape of a node's first projection.
     @inline(__always)

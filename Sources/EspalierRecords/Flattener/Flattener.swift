@@ -30,6 +30,13 @@ package final class Flattener {
         set { state.merges = newValue == .merge }
     }
 
+    /// How old the records of the tree may be, in place of what their types say; nil for that. Set
+    /// before the first value.
+    package var maxAge: Duration? {
+        get { state.tree.maxAge.map { .seconds($0) } }
+        set { state.tree.maxAge = newValue.map(MaxAge.seconds) }
+    }
+
     /// The identifier of the node being written.
     var innermostIdentifier: String? { state.path.last.map { state.tree.entries[$0].identifier } }
 
@@ -62,7 +69,8 @@ package final class Flattener {
     /// has them already. `object` returns the model if it is an object.
     func node(
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
-        rules: () -> MergeRules = { [:] }, _ fields: (inout RecordEncoder) throws -> Void
+        rules: () -> MergeRules = { [:] }, maxAge: () -> Duration? = { nil },
+        _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
         if state.contradictions.isComparing {
             return compared(identifier, projection, object, fields)
@@ -73,6 +81,9 @@ package final class Flattener {
         // The node gets its place before its fields are walked: in pre-order, and known to a model
         // below that refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
+        if state.lacksMaxAge(ofTypeAt: place.type) {
+            state.addMaxAge(maxAge(), ofTypeAt: place.type)
+        }
         if state.merges {
             if state.lacksRules(ofTypeAt: place.type) {
                 let rules = rules()
@@ -276,6 +287,9 @@ package final class Flattener {
         var typeRules: [TypeRules?] = []
         var hasRules = false
         var followsRules: Bool { merges && hasRules }
+        /// How old records of the types may be, by their positions, and whether any type says so.
+        private var maxAges: [UInt64?] = []
+        private var hasMaxAges = false
 
         /// Where a projection of a node goes.
         struct Place {
@@ -296,6 +310,7 @@ package final class Flattener {
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
             if followsRules { finished.rules = typeRules }
+            if hasMaxAges { finished.maxAges = maxAges }
             finished.contradictions = contradictions.found
             nodes = NodeTable()
             failure = nil
@@ -365,6 +380,18 @@ package final class Flattener {
         private mutating func takeNulls(of encoder: ValueEncoder, at position: Int) throws {
             let nulls = try encoder.takeExplicitNulls()
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
+        }
+
+        /// Returns whether the flattener has not asked yet how old records of a type may be.
+        @inline(__always)
+        func lacksMaxAge(ofTypeAt type: Int) -> Bool { type >= maxAges.count }
+
+        @inline(never)
+        mutating func addMaxAge(_ maxAge: Duration?, ofTypeAt type: Int) {
+            while maxAges.count <= type { maxAges.append(nil) }
+            guard let maxAge else { return }
+            maxAges[type] = MaxAge.seconds(maxAge)
+            hasMaxAges = true
         }
 
         /// Returns whether the flattener has not asked for the rules of a type yet.

@@ -37,6 +37,18 @@ public protocol IdentifiedModel: Sendable {
     /// clock, counts its calls, or holds an object that changes. Trees that contain such a model
     /// are decoded by each read.
     static var isCacheable: Bool { get }
+
+    /// How old a record of this type may be for a read that accepts fresh records only. Default:
+    /// nil, so that records do not expire.
+    ///
+    /// ```swift
+    /// static var maxAge: Duration? { .hours(24) }  // or @Normalized(maxAge: .hours(24))
+    /// ```
+    ///
+    /// The cache dates each record of such a type when it is written, by itself or as a part of
+    /// another model, and keeps the age that holds at that time beside the date. Both are to the
+    /// second.
+    static var maxAge: Duration? { get }
 }
 
 extension IdentifiedModel {
@@ -52,6 +64,10 @@ extension IdentifiedModel {
     /// True for structs and enums, false for classes.
     @inlinable
     public static var isCacheable: Bool { !(Self.self is AnyObject.Type) }
+
+    /// None: records of the type do not expire.
+    @inlinable
+    public static var maxAge: Duration? { nil }
 }
 
 /// A node whose identifier follows from its `id`. `@Normalized` types with an `id` conform.

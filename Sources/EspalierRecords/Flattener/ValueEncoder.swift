@@ -225,14 +225,15 @@ public final class ValueEncoder {
     package func encodeModel(
         identifier: String?, projection: @autoclosure () -> String,
         object: @autoclosure () -> AnyObject? = nil,
-        rules: @autoclosure () -> MergeRules = [:],
+        rules: @autoclosure () -> MergeRules = [:], maxAge: @autoclosure () -> Duration? = nil,
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
         guard let identifier, mode != .inlining else { return try encodeInline(fields) }
         guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
         guard mode == .referring else { return encode(identifier) }
         let node = try flattener.node(
-            identifier: identifier, projection: projection(), object: object, rules: rules, fields)
+            identifier: identifier, projection: projection(), object: object, rules: rules,
+            maxAge: maxAge, fields)
         writer.append(child: ordinal(of: node))
     }
 

@@ -57,6 +57,9 @@ struct DecodingPath {
     /// The innermost record being decoded.
     var current: Handle? { path.last?.handle }
 
+    /// The outermost record being decoded.
+    var outermost: Handle? { path.first?.handle }
+
     /// Steps into a record, unless it is being decoded.
     mutating func visit(_ handle: Handle, _ type: ObjectIdentifier) -> Visit {
         let insertion = visited.insert(handle, type)

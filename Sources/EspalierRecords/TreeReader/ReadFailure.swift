@@ -7,8 +7,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound
     /// A record that the model requires was deleted.
     case deleted
-    /// The entry is older than its expiry.
-    case expired
+    /// A record is older than it may be, and the read accepts fresh ones only.
+    case expired(path: String, age: Duration)
     /// Records lack fields that the model requires and that were never fetched. The list has all of
     /// them, each once, in the order in which the read meets them.
     case incomplete([MissingField])
@@ -66,7 +66,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notFound: "not found"
         case .deleted: "deleted"
-        case .expired: "expired"
+        case .expired(let path, let age): "expired at \(path): \(age.components.seconds) s old"
         case .incomplete(let missing): Self.description(of: missing)
         case .undecodable(let path, let detail): "undecodable at \(path): \(detail)"
         case .damaged(let path, let detail):
@@ -121,6 +121,8 @@ package struct ReadFailure: Error {
         case notStorable(String)
         case unavailable(String)
         case cancelled
+        /// A record is so many seconds old, and the read does not accept that.
+        case expired(age: UInt64)
     }
 
     package private(set) var cause: Cause
@@ -216,6 +218,7 @@ package struct ReadFailure: Error {
         case .notStorable(let type): .notStorable(type: type)
         case .unavailable(let detail): .unavailable(detail: detail)
         case .cancelled: .cancelled
+        case .expired(let age): .expired(path: path, age: .seconds(age))
         }
     }
 

@@ -40,4 +40,12 @@ package protocol RecordSource: AnyObject {
 
     /// Returns the shape with that number; nil if the table has none.
     func shape(_ number: UInt64) throws -> Shape?
+
+    /// Returns when the record of `handle` was written, and how old it may be; nil if neither is
+    /// known. By default nothing is known.
+    func times(of handle: Handle) throws -> RecordTimes?
+}
+
+extension RecordSource {
+    package func times(of handle: Handle) throws -> RecordTimes? { nil }
 }

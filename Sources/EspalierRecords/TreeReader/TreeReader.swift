@@ -13,6 +13,10 @@ package final class TreeReader {
     private let cancellation: ReadCancellation?
     /// Keeps the models of the read; nil if nobody wants them.
     @usableFromInline package let recorder: TreeRecorder?
+    /// How ages are judged; nil if they do not count.
+    let ageRule: AgeRule?
+    /// Whether the ages of all records count, whatever their types say.
+    @usableFromInline let checksAllAges: Bool
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>
@@ -58,6 +62,14 @@ package final class TreeReader {
         var lacksField = false
         /// The model of a record that the read has made before, on its way to the caller.
         var memoized: Any?
+        /// The date now, once the read has asked for it.
+        var now: UInt64?
+        /// When the entry was written; `.some(nil)` if it has no date, nil if the read has not
+        /// looked.
+        var entryDate: UInt64??
+        /// The entry, until its record has named itself as expected, and how old it may be.
+        var uncheckedEntry: (handle: Handle, maxAge: Duration?)?
+        var ages = TreeAges()
     }
 
     struct MemoKey: Hashable {
@@ -71,6 +83,8 @@ package final class TreeReader {
         let anchor: DecodingPath.Anchor
         /// The nodes of the subtree, each counted as often as it occurs.
         let nodes: Int
+        /// Where the recorder, if there is one, has the nodes of the subtree.
+        let place: Int
     }
 
     /// The records that the read found on their own path. The store flags them.
@@ -86,6 +100,9 @@ package final class TreeReader {
     /// Whether the read left a back reference out.
     package var isCut: Bool { state.isCut }
 
+    /// The ages of the records that may expire.
+    package var ages: TreeAges { state.ages }
+
     /// Whether the read ended because a record lacks a required field.
     package var lacksField: Bool { state.lacksField }
 
@@ -95,13 +112,15 @@ package final class TreeReader {
     package init(
         source: any RecordSource, limits: TreeLimits = TreeLimits(),
         missingFields rule: MissingFieldRule = .stop, cancellation: ReadCancellation? = nil,
-        recorder: TreeRecorder? = nil
+        recorder: TreeRecorder? = nil, ages: AgeRule? = nil
     ) {
         self.source = source
         self.limits = limits
         missingFieldRule = rule
         self.cancellation = cancellation
         self.recorder = recorder
+        ageRule = ages
+        checksAllAges = ages?.checksAll == true
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
@@ -151,6 +170,7 @@ package final class TreeReader {
         _ body: (inout ValueDecoder) throws -> R
     ) throws -> R {
         expectEntry(identifier, in: nameSpace)
+        if checksAllAges { try checkAge(of: handle, nil) }
         path.enter(handle)
         recorder?.depend(on: handle)
         let opened = try open(handle)
@@ -203,12 +223,20 @@ package final class TreeReader {
     /// the metadata of generic types up wherever it mentions them, which took a sixth of reading a
     /// feed.
     ///
-    /// - Parameter isCacheable: Returns whether reads may share a model of the type.
+    /// - Parameters:
+    ///   - isCacheable: Returns whether reads may share a model of the type.
+    ///   - maxAge: Returns how old a record of the type may be.
     @inlinable
     package func decodeModel<Model>(
         at handle: Handle, as type: Model.Type, isCacheable: @autoclosure () -> Bool = true,
+        maxAge: @autoclosure () -> Duration? = nil,
         _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
+        if let maxAge = maxAge() {
+            try checkAge(of: handle, maxAge)
+        } else if checksAllAges {
+            try checkAge(of: handle, nil)
+        }
         if let recorder {
             if recorder.keepsModels { return try record(handle, in: recorder, isCacheable, make) }
             recorder.note(handle, as: ObjectIdentifier(type), isCacheable)
@@ -274,12 +302,17 @@ package final class TreeReader {
     /// the record; nil if the record has to be decoded.
     @usableFromInline
     func memoized(_ handle: Handle, _ type: ObjectIdentifier) throws -> Any? {
-        guard let known = state.memo[MemoKey(handle: handle, type: type)],
-            path.use(known.anchor)
-        else { return nil }
-        if let recorder, recorder.keepsModels {
-            recorder.addRepeat(handle, isCut: known.anchor.hasCuts, counts)
+        guard let known = state.memo[MemoKey(handle: handle, type: type)] else { return nil }
+        guard let recorder, recorder.keepsModels else {
+            return path.use(known.anchor) ? try repeated(known) : nil
         }
+        guard recorder.mayRepeat(known.place), path.use(known.anchor) else { return nil }
+        recorder.addRepeat(
+            handle, isCut: known.anchor.hasCuts, isLeaf: known.nodes <= 1, counts)
+        return try repeated(known)
+    }
+
+    private func repeated(_ known: Memo) throws -> Any {
         try countRepeated(known.nodes)
         guard let model = known.model else { throw ReadFailure(.deleted) }
         return model
@@ -287,17 +320,21 @@ package final class TreeReader {
 
     /// Keeps the model of the record just left, or nil where the record counts as deleted.
     @usableFromInline
-    func memoize(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int) {
+    func memoize(
+        _ model: Any?, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int, at place: Int = 0
+    ) {
         guard let anchor = path.anchorOfLast() else { return }
         state.memo[MemoKey(handle: handle, type: type)] = Memo(
-            model: model, anchor: anchor, nodes: nodes)
+            model: model, anchor: anchor, nodes: nodes, place: place)
     }
 
     @usableFromInline
     func memoizeDeletion(
-        _ error: any Error, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int
+        _ error: any Error, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int,
+        at place: Int = 0
     ) {
-        if (error as? ReadFailure)?.cause == .deleted { memoize(nil, handle, type, nodes: nodes) }
+        guard (error as? ReadFailure)?.cause == .deleted else { return }
+        memoize(nil, handle, type, nodes: nodes, at: place)
     }
 
     /// The nodes of the tree so far, each counted as often as it occurs.
@@ -388,7 +425,12 @@ package final class TreeReader {
         }
         let shape = try Record.shape(of: layout, &reader, source.shape)
         state.recordCount += 1
-        if state.isAtEntry { try checkName(reader, layout) }
+        if state.isAtEntry {
+            try checkName(reader, layout)
+            if let entry = state.uncheckedEntry.take() {
+                try checkAge(of: entry.handle, entry.maxAge)
+            }
+        }
         return (shape, reader, layout.childCount)
     }
 
@@ -525,12 +567,52 @@ package final class TreeReader {
     /// Returns the identifier in a record, which is read again for that; nil if it can't be read.
     package func identifier(of handle: Handle) -> String? { parsedRecord(handle)?.identifier }
 
+    /// Returns the name of a record, which is read for that; nil if it has none or can't be read.
+    package func name(of handle: Handle) -> (nameSpace: NameSpace, identifier: String)? {
+        guard let record = parsedRecord(handle), record.nameSpace != .segment else { return nil }
+        return (record.nameSpace, record.identifier)
+    }
+
     /// Reads a record again, as a whole; nil if it can't be read.
     func parsedRecord(_ handle: Handle) -> Record? {
         guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
             try? Record(reading: stored, handle: handle, shapes: source.shape)
         }
+    }
+
+    // MARK: Ages
+
+    /// Notes the age of a record that may expire. Throws if it has expired and the read does not
+    /// accept that.
+    ///
+    /// What the record's write said counts, then its type, then the cache. A record without a date,
+    /// which a version without expiry has written, is as old as the entry of the read.
+    @usableFromInline @inline(never)
+    func checkAge(of handle: Handle, _ maxAge: Duration?) throws {
+        guard let rule = ageRule else { return }
+        guard !state.isAtEntry else {
+            state.uncheckedEntry = (handle, maxAge)
+            return
+        }
+        let times = try source.times(of: handle)
+        guard let limit = times?.maxAge ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge,
+            let writtenAt = try times?.writtenAt ?? dateOfEntry()
+        else { return }
+        state.ages.add(writtenAt: writtenAt, maxAge: limit)
+        let now = state.now ?? rule.clock.second
+        state.now = now
+        let age = now > writtenAt ? now - writtenAt : 0
+        if age >= limit, !rule.acceptsExpired { throw stop(.expired(age: age)) }
+    }
+
+    /// Returns when the record with which the read began was written; nil if it has no date.
+    private func dateOfEntry() throws -> UInt64? {
+        if let known = state.entryDate { return known }
+        guard let entry = path.outermost else { return nil }
+        let date = try source.times(of: entry)?.writtenAt
+        state.entryDate = .some(date)
+        return date
     }
 
     // MARK: Depth

@@ -238,15 +238,18 @@ public struct ValueDecoder: ~Copyable {
     /// Reads a model: from the record that the reference here names, or from the map that stands
     /// here.
     ///
-    /// - Parameter isCacheable: Returns whether reads may share a model of the type.
+    /// - Parameters:
+    ///   - isCacheable: Returns whether reads may share a model of the type.
+    ///   - maxAge: Returns how old a record of the type may be.
     @inlinable
     package mutating func decodeModel<Model>(
         _ type: Model.Type, isCacheable: @autoclosure () -> Bool = true,
+        maxAge: @autoclosure () -> Duration? = nil,
         _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
         if let handle = try readReference() {
             return try treeReader.decodeModel(
-                at: handle, as: type, isCacheable: isCacheable(), make)
+                at: handle, as: type, isCacheable: isCacheable(), maxAge: maxAge(), make)
         }
         if let recorder = treeReader.recorder, !isCacheable() { recorder.noteUncacheable() }
         return try decodeFields(make)

@@ -81,7 +81,14 @@ public struct Configuration: Sendable, Hashable {
     /// thread and do not count.
     public var readerThreads: Int
     /// The clock that dates writes. Default: the system's. Tests use another one.
+    ///
+    /// If it is set back, the cache goes on counting from the time that it has reached.
     public var clock: WallClock
+    /// How old any record may be for a read that accepts fresh records only, unless its type or its
+    /// write says otherwise. Default: nil, so that records do not expire.
+    ///
+    /// With an age here, each record gets a date of its own, which takes about 8 bytes.
+    public var maxAge: Duration?
 
     /// Creates a configuration.
     ///
@@ -99,13 +106,15 @@ public struct Configuration: Sendable, Hashable {
     ///   - memoryBudget: The most memory for decoded trees.
     ///   - readerThreads: The most suspended reads that run at the same time, at least 1.
     ///   - clock: The clock that dates writes.
+    ///   - maxAge: How old any record may be, unless its type or its write says otherwise.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
         compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
         onFailure: FailurePolicy = .throw, isReadOnly: Bool = false,
         encryption: Encryption? = nil, blockCache: ByteCount = .mebibytes(6),
-        memoryBudget: ByteCount = .mebibytes(8), readerThreads: Int = 8, clock: WallClock = .system
+        memoryBudget: ByteCount = .mebibytes(8), readerThreads: Int = 8,
+        clock: WallClock = .system, maxAge: Duration? = nil
     ) {
         self.budget = budget
         self.durability = durability
@@ -120,6 +129,7 @@ public struct Configuration: Sendable, Hashable {
         self.memoryBudget = memoryBudget
         self.readerThreads = readerThreads
         self.clock = clock
+        self.maxAge = maxAge
     }
 }
 

@@ -13,6 +13,7 @@ final class Engine: Sendable {
     let generations: GenerationHolder
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
+    let refetching = Refetching()
     let changeSets: ChangeFeed
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
@@ -69,14 +70,14 @@ final class Engine: Sendable {
         observations = ObservationCenter(changeSets)
         let memory =
             configuration.memoryBudget.bytes > 0
-            ? MemoryTier(budget: configuration.memoryBudget, generations) : nil
+            ? MemoryTier(budget: configuration.memoryBudget, generations, statistics.memory) : nil
         self.memory = memory
         committer = Committer(
             generations, statistics, configuration.compression, feed: changeSets, memory: memory,
             wakeWriter: { [queue] in queue.wakeWriter() }
-        ) { [events] changes, timeline in
+        ) { [events, clock = generations.clock] changes, timeline in
             events.send(
-                changes.victims, timeline, at: Timeline.second(of: configuration.clock.now))
+                changes.victims, timeline, at: Timeline.second(of: clock.now))
         }
         // Last, because nothing stops the thread if a later step throws.
         writer = WriterThread(queue, committer)
@@ -270,9 +271,10 @@ final class Engine: Sendable {
 
     /// Whether memory has a tree of the target, changed or not, that is not small.
     private func isLarge(_ target: ReadTarget, as value: Any.Type) -> Bool {
-        guard let memory, target.isWhole, let count = memory.recordCount(of: target.key(for: value))
+        guard let memory, target.isWhole, let size = memory.size(of: target.key(for: value))
         else { return false }
-        return count > Self.smallTree.nodes
+        return size.records > Self.smallTree.nodes || size.bytes > Self.smallTree.bytes
+            || size.depth > Self.smallTree.depth
     }
 
     /// - Parameter looksUp: Whether to look into memory first.
@@ -308,26 +310,54 @@ final class Engine: Sendable {
     func remembered(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryTree? {
-        guard let memory, !isInherited, consistency == .snapshot || queue.isCaughtUp,
-            !ReadScope.noteRead(), target.isWhole
+        // First: the read that this one is a part of has to know, whatever becomes of this one.
+        let isNested = ReadScope.noteRead()
+        guard let memory, !isNested, !isInherited, target.isWhole,
+            consistency == .snapshot || queue.isCaughtUp
         else { return nil }
         let start = ContinuousClock.now
-        guard let tree = memory.find(target.key(for: value)),
-            !target.isDated || tree.writtenAt != nil
-        else { return nil }
+        guard let tree = memory.find(target, as: value) else { return nil }
         if access == .touch, !configuration.isReadOnly { touch(tree) }
         statistics.countHit(took: ContinuousClock.now - start, of: tree.handle.rawValue)
+        if target.freshness == .staleWhileRevalidate, tree.hasAges,
+            generations.clock.second >= tree.ages.freshUntil
+        {
+            refetching.begin(target.type, target.identifier)
+        }
         return tree
     }
 
-    /// Returns the outcome of a read that found its tree in memory.
+    /// Returns the outcome of a read that found its tree in memory; nil if the read asks for the
+    /// date of a write that has just taken place.
     func outcome<Value>(_ tree: MemoryTree, isDated: Bool) -> ReadOutcome<Value>? {
-        guard let tree = tree as? MemoryValue<Value> else { return nil }
-        let date = isDated ? tree.writtenAt ?? nil : nil
+        guard let tree = tree as? MemoryValue<Value>,
+            let date = isDated ? tree.writtenAt : .some(nil)
+        else { return nil }
+        let judged =
+            tree.hasAges
+            ? ageRule(accepting: .stale, checksAll: false).judge(tree.ages)
+            : (oldest: nil, isExpired: false)
         return .hit(
             Hit(
                 value: tree.value, isCut: tree.isCut, recordCount: tree.recordCount,
-                writtenAt: date, age: date.map { configuration.clock.age(of: $0) }))
+                writtenAt: date, age: date.map { generations.clock.wallClock.age(of: $0) },
+                oldestAge: judged.oldest, isExpired: judged.isExpired))
+    }
+
+    /// Returns the outcome of a read whose tree in memory is right after all: other processes have
+    /// committed, but not to its records.
+    private func caughtUp<Value>(
+        _ target: ReadTarget, _ memory: MemoryTier, _ access: Access
+    ) -> ReadOutcome<Value>? {
+        guard let tree = memory.find(target, as: Value.self) else { return nil }
+        if access == .touch, !configuration.isReadOnly { touch(tree) }
+        return outcome(tree, isDated: target.isDated)
+    }
+
+    private func ageRule(accepting freshness: Freshness, checksAll: Bool) -> AgeRule {
+        AgeRule(
+            acceptsExpired: freshness != .fresh,
+            maxAge: generations.maxAge, checksAll: checksAll, clock: generations.clock)
     }
 
     private func touch(_ tree: MemoryTree) {
@@ -341,11 +371,20 @@ final class Engine: Sendable {
         cancelledBy cancellation: ReadCancellation? = nil,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) throws -> ReadOutcome<Value> {
-        try inspect { transaction, generation in
+        let isNested = ReadScope.noteRead()
+        return try inspect { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: limits,
                 blockLimit: configuration.limits.maximumBytes, cancellation: cancellation)
-            if let memory, target.isWhole, !ReadScope.isInside {
+            reader.ageRule = ageRule(
+                accepting: target.freshness,
+                checksAll: generation.hasUntypedAges(in: transaction))
+            if let memory, target.isWhole, !isNested {
+                if memory.catchUp(with: transaction, of: generation),
+                    let known: ReadOutcome<Value> = caughtUp(target, memory, access)
+                {
+                    return known
+                }
                 reader.memory = (memory, target.key(for: type), transaction.number)
             }
             let result = try ReadScope.run { try body(reader) }
@@ -377,6 +416,11 @@ final class Engine: Sendable {
     ) -> ReadOutcome<Value> {
         guard let reason = outcome.reason else {
             statistics.countHit(took: took)
+            if target.freshness == .staleWhileRevalidate, case .hit(let hit) = outcome,
+                hit.isExpired
+            {
+                refetching.begin(target.type, target.identifier)
+            }
             return outcome
         }
         let type = TypeName.of(target.type)
@@ -436,6 +480,8 @@ final class Engine: Sendable {
         flatteners.close()
         readers.close()
         committer.close()
+        memory?.removeGeneration()
+        refetching.removeAll()
         changeSets.finish()
         observations.close()
         generations.close()

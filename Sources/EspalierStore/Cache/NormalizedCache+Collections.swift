@@ -19,14 +19,16 @@ extension NormalizedCache {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
+    ///   - maxAge: How old the collection and the records of its elements may be, see
+    ///     ``IdentifiedModel/maxAge``; nil for what the types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
     ///   same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
-        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) -> WriteTicket {
         setCollection(
-            models.map(ModelStorage.encoding), forKey: key, policy ?? Model.writePolicy)
+            models.map(ModelStorage.encoding), forKey: key, policy ?? Model.writePolicy, maxAge)
     }
 
     /// Inserts elements before the element at `index`.
@@ -191,11 +193,13 @@ extension NormalizedCache {
 
     /// Submits the elements of a whole collection.
     func setCollection(
-        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy, source: Int = 0
+        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy,
+        _ maxAge: Duration? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let drafts = try elements.map { try flattener.value($0) }
             return .collection(
                 key, .replaceAll(drafts), flattener.finish(), policy: policy, source: source)

@@ -22,20 +22,22 @@ extension NormalizedCache {
     ///   - identifier: The node's identifier.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
     /// - Complexity: O(*n*) in the records of the tree.
     public func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> Model? {
         // Two functions, because looking up the metadata of the types of one that misses takes
         // longer than a read from memory.
-        if let tree = remembered(.node(type, identifier), as: type, consistency, access),
+        if let tree = remembered(
+            .node(type, identifier).accepting(freshness), as: type, consistency, access),
             let known = tree as? MemoryValue<Model>
         {
             return known.value
         }
-        return decoded(.node(type, identifier), consistency, access) {
+        return decoded(.node(type, identifier).accepting(freshness), consistency, access) {
             try $0.node(type, identifier)
         }
     }
@@ -47,18 +49,22 @@ extension NormalizedCache {
     ///   - identifier: The node's identifier.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
     public func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
         if !Task.isCancelled,
-            let tree = remembered(.node(type, identifier), as: type, consistency, access),
+            let tree = remembered(
+                .node(type, identifier).accepting(freshness), as: type, consistency, access),
             let known = tree as? MemoryValue<Model>
         {
             return known.value
         }
-        return await engineOutcome(.node(type, identifier).whole, consistency, access) {
+        return await engineOutcome(
+            .node(type, identifier).accepting(freshness).whole, consistency, access
+        ) {
             try $0.node(type, identifier)
         }.value
     }
@@ -71,12 +77,14 @@ extension NormalizedCache {
     ///   - identifier: The node's identifier.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
     public func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<Model> {
-        outcome(.node(type, identifier).dated, consistency, access) { [clock] in
+        outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
+            [clock] in
             try $0.dated(by: clock).node(type, identifier)
         }
     }
@@ -88,12 +96,14 @@ extension NormalizedCache {
     ///   - identifier: The node's identifier.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
     public func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
-        await outcome(.node(type, identifier).dated, consistency, access) { [clock] in
+        await outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
+            [clock] in
             try $0.dated(by: clock).node(type, identifier)
         }
     }
@@ -109,14 +119,16 @@ extension NormalizedCache {
     ///   - id: The node's `id`, from which its identifier follows.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
     /// - Complexity: O(*n*) in the records of the tree.
     public func read<Model: NodeModel>(
         _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> Model? {
         read(
-            type, type.modelIdentifier(id: id), consistency: consistency, access: access)
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access,
+            accepting: freshness)
     }
 
     /// Reads the tree of the node with an `id` on another thread.
@@ -126,13 +138,15 @@ extension NormalizedCache {
     ///   - id: The node's `id`, from which its identifier follows.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
     public func read<Model: NodeModel>(
         _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
         await read(
-            type, type.modelIdentifier(id: id), consistency: consistency, access: access)
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access,
+            accepting: freshness)
     }
 
     // MARK: - Partial trees
@@ -190,12 +204,13 @@ extension NormalizedCache {
     ///   - key: The key, or the identifier of a node.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the entry the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<Model> {
-        outcome(.key(type, key).dated, consistency, access) { [clock] in
+        outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).model(type, forKey: key)
         }
     }
@@ -207,12 +222,13 @@ extension NormalizedCache {
     ///   - key: The key, or the identifier of a node.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the entry the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
-        await outcome(.key(type, key).dated, consistency, access) { [clock] in
+        await outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).model(type, forKey: key)
         }
     }
@@ -229,12 +245,13 @@ extension NormalizedCache {
     ///   - key: The collection's key.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key).dated, consistency, access) { [clock] in
+        outcome(.collection(type, key).accepting(freshness).dated, consistency, access) { [clock] in
             try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
@@ -249,12 +266,14 @@ extension NormalizedCache {
     ///   - key: The collection's key.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key).dated, consistency, access) { [clock] in
+        await outcome(.collection(type, key).accepting(freshness).dated, consistency, access) {
+            [clock] in
             try $0.dated(by: clock).collection(type, forKey: key)
         }
     }
@@ -266,14 +285,16 @@ extension NormalizedCache {
     ///   - key: The collection's key.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
     public func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> [Model]? {
-        let tree = remembered(.collection(type, key), as: [Model].self, consistency, access)
+        let tree = remembered(
+            .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
         if let known = tree as? MemoryValue<[Model]> { return known.value }
-        return decoded(.collection(type, key), consistency, access) {
+        return decoded(.collection(type, key).accepting(freshness), consistency, access) {
             try $0.collection(type, forKey: key)
         }
     }
@@ -285,18 +306,22 @@ extension NormalizedCache {
     ///   - key: The collection's key.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
     public func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch
+        access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
         if !Task.isCancelled,
-            let tree = remembered(.collection(type, key), as: [Model].self, consistency, access),
+            let tree = remembered(
+                .collection(type, key).accepting(freshness), as: [Model].self, consistency, access),
             let known = tree as? MemoryValue<[Model]>
         {
             return known.value
         }
-        return await engineOutcome(.collection(type, key).whole, consistency, access) {
+        return await engineOutcome(
+            .collection(type, key).accepting(freshness).whole, consistency, access
+        ) {
             try $0.collection(type, forKey: key)
         }.value
     }
@@ -315,14 +340,16 @@ extension NormalizedCache {
     ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
     /// - Complexity: O(*n*) in the records of these elements. While the cache has deleted nodes to
     ///   which records still refer, also a look-up for each element in front of them.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key), consistency, access) { [clock] in
+        outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
             try $0.dated(by: clock).collection(type, forKey: key, in: range)
         }
     }
@@ -335,12 +362,14 @@ extension NormalizedCache {
     ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency, access) { [clock] in
+        await outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
             try $0.dated(by: clock).collection(type, forKey: key, in: range)
         }
     }
@@ -353,12 +382,14 @@ extension NormalizedCache {
     ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order; nil for a miss.
     public func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
     ) -> [Model]? {
-        outcome(.collection(type, key), consistency, access) {
+        outcome(.collection(type, key).accepting(freshness), consistency, access) {
             try $0.collection(type, forKey: key, in: range)
         }.value
     }
@@ -371,12 +402,14 @@ extension NormalizedCache {
     ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order; nil for a miss.
     public func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
-        await outcome(.collection(type, key), consistency, access) {
+        await outcome(.collection(type, key).accepting(freshness), consistency, access) {
             try $0.collection(type, forKey: key, in: range)
         }.value
     }
@@ -453,7 +486,7 @@ extension NormalizedCache {
     // MARK: - Implementation
 
     /// The clock by which hits tell their age.
-    private var clock: WallClock { engine.configuration.clock }
+    private var clock: WallClock { engine.generations.clock.wallClock }
 
     /// Returns what a read asks for if it is in memory and has not changed.
     private func remembered(

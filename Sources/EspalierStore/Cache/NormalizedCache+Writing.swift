@@ -19,18 +19,20 @@ extension NormalizedCache {
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when the model has no identifier, with
     ///   `notFlattened` or `treeTooLarge` when the tree can't be stored, with `full`, `pagesHeld`
     ///   or `pinnedFull` when it does not fit, and with `dropped` when the queue was full.
     /// - Complexity: O(1) for the caller; O(*n*) in the records of the tree on other threads.
     @discardableResult
-    public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy? = nil)
-        -> WriteTicket
-    {
+    public func set<Model: IdentifiedModel>(
+        _ model: Model, policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) -> WriteTicket {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
             return reject(.noIdentifier(of: Model.self))
         }
-        return store(model, identifier, policy ?? Model.writePolicy, source: 0)
+        return store(model, identifier, policy ?? Model.writePolicy, maxAge, source: 0)
     }
 
     /// Stores several trees in one write: all of them or none.
@@ -42,17 +44,20 @@ extension NormalizedCache {
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
     @discardableResult
-    public func set<Model: IdentifiedModel>(_ models: [Model], policy: WritePolicy? = nil)
-        -> WriteTicket
-    {
+    public func set<Model: IdentifiedModel>(
+        _ models: [Model], policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) -> WriteTicket {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
             return reject(.noIdentifier(of: Model.self))
         }
         let policy = policy ?? Model.writePolicy
         return submit { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let entries = try models.map { try flattener.entry(of: $0) }
             return .nodes(flattener.finish(), entries: entries, policy: policy)
         }
@@ -68,36 +73,42 @@ extension NormalizedCache {
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
     ///   same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func setModel<Model: IdentifiedModel>(
-        _ model: Model, forKey key: String, policy: WritePolicy? = nil
+        _ model: Model, forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) -> WriteTicket {
-        store(model, forKey: key, policy, source: 0)
+        store(model, forKey: key, policy, maxAge, source: 0)
     }
 
     /// Stores a model under its identifier or another key.
     func store<Model: IdentifiedModel>(
-        _ model: Model, forKey key: String, _ policy: WritePolicy?, source: Int
+        _ model: Model, forKey key: String, _ policy: WritePolicy?, _ maxAge: Duration? = nil,
+        source: Int
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
         let policy = policy ?? Model.writePolicy
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
-            return store(model, identifier, policy, source: source)
+            return store(model, identifier, policy, maxAge, source: source)
         }
         return submit(coalescingKey: coalescingKey(.key, key, model, policy)) { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
             return .key(key, value, flattener.finish(), policy: policy, source: source)
         }
     }
 
     private func store(
-        _ model: some IdentifiedModel, _ identifier: String, _ policy: WritePolicy, source: Int
+        _ model: some IdentifiedModel, _ identifier: String, _ policy: WritePolicy,
+        _ maxAge: Duration?, source: Int
     ) -> WriteTicket {
         submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let entry = try flattener.entry(of: model)
             return .nodes(
                 flattener.finish(), entries: [entry], policy: policy, source: source)

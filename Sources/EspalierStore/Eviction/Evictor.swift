@@ -116,6 +116,8 @@ struct Evictor {
     ) throws {
         let plan = budget.plan
         var order = RecencyOrder(commit)
+        try commit.moveExpired(
+            from: &commit.expiryScan, atMost: min(64, plan.touchLimit), in: transaction)
         var isToJudge = judgingLargeCycles || goal == .watermark && commit.mustJudgeLargeCycles
         var namesLeft = Self.namesOfCommit
         var isAbove = false
@@ -271,6 +273,15 @@ struct Evictor {
             .pendingRemoval)
     }
 
+    /// Whether a record is the oldest because it has expired: reads do not keep it.
+    private func isExpired(
+        _ entry: RecencyEntry, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard entry.stamp == Stamp(1), commit.expiryMark > .none else { return false }
+        return try commit.states.entry(entry.handle, in: transaction).isExpiredRoot(
+            at: WriteTime(commit.now).rawValue)
+    }
+
     /// Takes the step that the rule decides for the oldest record.
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
@@ -281,7 +292,10 @@ struct Evictor {
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         switch try EvictionRule.step(for: oldest.handle, in: graph) {
         case .evict(let handles, let stamp):
-            if handles.contains(where: isTouched), spared.insert(oldest.handle).inserted {
+            let isSpared = try !isExpired(oldest, in: transaction)
+            if isSpared, handles.contains(where: isTouched),
+                spared.insert(oldest.handle).inserted
+            {
                 commit.states.tick()
                 return try states.touch(oldest.handle, in: transaction)
             }

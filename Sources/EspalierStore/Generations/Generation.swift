@@ -30,6 +30,10 @@ package final class Generation: Sendable {
     /// The blocks that reads have decompressed.
     package let blocks: BlockCache
 
+    // atomic
+    /// The last transaction that was asked for `ExpiryMark`, shifted by one bit, and the answer.
+    let untypedAges = Atomic<UInt64>(0)
+
     private init(
         name: String, number: UInt64, environment: Environment, _ heading: Heading,
         blocks: ByteCount

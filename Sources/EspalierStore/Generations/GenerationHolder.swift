@@ -17,6 +17,8 @@ final class GenerationHolder: Sendable {
     // immutable
     let directory: CacheDirectory
     private let configuration: Configuration
+    /// The time of the cache.
+    let clock: SteadyClock
     /// Whether a new generation may replace a missing or damaged one.
     private let create: Bool
     /// Called when an empty generation has replaced the live one.
@@ -87,6 +89,7 @@ final class GenerationHolder: Sendable {
         self.onMove = onMove
         failure = nil
         self.configuration = configuration
+        clock = SteadyClock(configuration.clock)
         self.create = create
         state = Mutex(
             State(
@@ -115,6 +118,7 @@ final class GenerationHolder: Sendable {
     init(failing failure: CacheError, _ directory: CacheDirectory, _ configuration: Configuration) {
         self.directory = directory
         self.configuration = configuration
+        clock = SteadyClock(configuration.clock)
         self.failure = failure
         create = false
         onReplace = { _ in }
@@ -183,7 +187,8 @@ final class GenerationHolder: Sendable {
     var isReadOnly: Bool { configuration.isReadOnly }
 
     /// The clock that dates writes.
-    var clock: WallClock { configuration.clock }
+    /// How old any record may be, in seconds, unless its type or its write says otherwise.
+    var maxAge: UInt64? { configuration.maxAge.map(MaxAge.seconds) }
 
     /// Whether an access finds the live generation open, and waits for nothing.
     var isUpToDate: Bool {

@@ -40,7 +40,7 @@ public struct Hit<Value: Sendable>: Sendable {
     /// only written as a part of another model.
     ///
     /// A write that changes nothing counts. A later write of a model that contains this one does
-    /// not.
+    /// not, unless records of its type expire.
     public let writtenAt: Date?
     /// How old the model or the collection was when it was read: the time since ``writtenAt``, by
     /// the clock of the cache's ``Configuration``. Not negative, even if the clock was set back.
@@ -52,22 +52,30 @@ public struct Hit<Value: Sendable>: Sendable {
     /// }
     /// ```
     public let age: Duration?
+    /// How old the oldest record of the tree was that may expire; nil if none may, see
+    /// ``IdentifiedModel/maxAge``.
+    public let oldestAge: Duration?
+    /// Whether a record of the tree had expired. False in a read that accepts fresh records only.
+    public let isExpired: Bool
 
     package init(
-        value: Value, isCut: Bool, recordCount: Int, writtenAt: Date? = nil, age: Duration? = nil
+        value: Value, isCut: Bool, recordCount: Int, writtenAt: Date? = nil, age: Duration? = nil,
+        oldestAge: Duration? = nil, isExpired: Bool = false
     ) {
         self.value = value
         self.isCut = isCut
         self.recordCount = recordCount
         self.writtenAt = writtenAt
         self.age = age
+        self.oldestAge = oldestAge
+        self.isExpired = isExpired
     }
 
     /// Returns the hit with its value transformed.
     package func map<Other>(_ transform: (Value) -> Other) -> Hit<Other> {
         Hit<Other>(
             value: transform(value), isCut: isCut, recordCount: recordCount, writtenAt: writtenAt,
-            age: age)
+            age: age, oldestAge: oldestAge, isExpired: isExpired)
     }
 }
 
@@ -147,6 +155,7 @@ struct ReadTarget: Sendable {
     var isWhole = false
     /// Whether the read tells when its target was written.
     var isDated = false
+    var freshness = Freshness.fresh
 
     /// The same target, as a whole.
     var whole: ReadTarget {
@@ -159,6 +168,13 @@ struct ReadTarget: Sendable {
     var dated: ReadTarget {
         var target = whole
         target.isDated = true
+        return target
+    }
+
+    /// The same target, for a read that accepts expired records or does not.
+    func accepting(_ freshness: Freshness) -> ReadTarget {
+        var target = self
+        target.freshness = freshness
         return target
     }
 

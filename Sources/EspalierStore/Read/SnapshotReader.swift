@@ -63,6 +63,9 @@ package final class SnapshotReader {
         return self
     }
 
+    /// How the read judges ages; nil if they do not count.
+    var ageRule: AgeRule?
+
     /// Reads the tree of the node `identifier`.
     package func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
         -> ReadOutcome<Model>
@@ -351,7 +354,7 @@ package final class SnapshotReader {
     ) throws -> TreeReader {
         TreeReader(
             source: try noting ?? source(), limits: limits, missingFields: rule,
-            cancellation: cancellation, recorder: recorder)
+            cancellation: cancellation, recorder: recorder, ages: ageRule)
     }
 
     private func source() throws -> any RecordSource {
@@ -408,10 +411,12 @@ package final class SnapshotReader {
                     value, at: handle, recorder, treeReader, writtenAt: clock.map { _ in writtenAt }
                 )
             }
+            let judged = ageRule?.judge(treeReader.ages) ?? (oldest: nil, isExpired: false)
             return .hit(
                 Hit(
                     value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
-                    writtenAt: writtenAt, age: age))
+                    writtenAt: writtenAt, age: age, oldestAge: judged.oldest,
+                    isExpired: judged.isExpired))
         case .failure(let reason):
             return .miss(
                 treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
@@ -430,7 +435,8 @@ package final class SnapshotReader {
             value, memory.key, tree, generation,
             MemoryTree.Description(
                 handle: handle, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
-                recordBytes: treeReader.byteCount, commit: memory.commit, writtenAt: writtenAt))
+                recordBytes: treeReader.byteCount, commit: memory.commit, writtenAt: writtenAt,
+                ages: treeReader.ages))
     }
 }
 
@@ -451,6 +457,8 @@ package final class SnapshotSource: RecordSource {
     private let snapshot: Snapshot
     private let generation: Generation
     private let stored: StoredRecords
+    /// The states of records that were looked up last: records of a tree stand together.
+    private var states: StateRange?
 
     /// - Parameter limit: The most bytes to which one frame may be decompressed.
     package init(
@@ -492,6 +500,20 @@ package final class SnapshotSource: RecordSource {
     }
 
     package func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
+
+    package func times(of handle: Handle) throws -> RecordTimes? {
+        let known = states.flatMap { $0.contains(handle) ? $0 : nil }
+        let range = try known ?? snapshot.stateRange(generation.keyspaces, around: handle)
+        states = range
+        // A damaged group makes no read a miss: its records have no dates then.
+        return range.group?[handle].map(RecordTimes.init)
+    }
+}
+
+extension RecordTimes {
+    fileprivate init(_ state: StateEntry) {
+        self.init(writtenAt: state.writtenAt?.rawValue, maxAge: state.expiry)
+    }
 }
 
 /// Notes which records a read looks at.
@@ -509,6 +531,8 @@ private final class NotingSource: RecordSource {
     }
 
     func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
+
+    func times(of handle: Handle) throws -> RecordTimes? { try stored.times(of: handle) }
 }
 
 /// The records of a transaction before its end: the states of records, the records themselves and

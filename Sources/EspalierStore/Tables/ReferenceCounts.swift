@@ -239,15 +239,31 @@ final class ReferenceCounts {
     // MARK: Accesses and flags
 
     /// Marks a record as written by itself at a time, which is an access.
+    ///
+    /// - Parameter maxAge: How old it may be, in seconds; nil if it does not expire.
     func noteWrite(
-        _ handle: Handle, at time: WriteTime, in transaction: borrowing WriteTransaction
+        _ handle: Handle, at time: WriteTime, maxAge: UInt64?,
+        in transaction: borrowing WriteTransaction
     ) throws {
         try update(handle, in: transaction) { entry in
             entry.stamp = stamp
             entry.writtenAt = time
+            entry.expiry = maxAge
         }
         contentChanges.write(handle)
         if pending[handle]?.isNew == true { newRootCount += 1 }
+    }
+
+    /// Dates a record that was written as a part of another one.
+    func noteTime(
+        _ handle: Handle, _ time: WriteTime, maxAge: UInt64?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        try update(handle, in: transaction) { entry in
+            entry.writtenAt = time
+            entry.expiry = maxAge
+        }
+        contentChanges.write(handle)
     }
 
     /// Marks a record as accessed now.

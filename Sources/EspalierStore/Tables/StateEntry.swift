@@ -39,9 +39,11 @@ package struct StateEntry: Hashable, Sendable {
     package var stamp = Stamp.never
     package var flags: Flags = []
     /// When the record was last written by itself, and not as a part of another one; nil if that
-    /// never happened. The bytes have a flag for it.
+    /// never happened. Of a record that expires, when it was last written at all. The bytes have a
+    /// flag for it.
     package var writtenAt: WriteTime?
-    /// Reserved: this version keeps it, and never sets it. The bytes have a flag for it.
+    /// How old the record may be, in seconds, as its last write said; nil if it does not expire.
+    /// The bytes have a flag for it.
     package var expiry: UInt64?
     /// How many children of a record with a pending removal have been released; `allReleased` when
     /// only its bytes are left.

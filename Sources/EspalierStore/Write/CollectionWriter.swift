@@ -107,7 +107,8 @@ struct CollectionWriter {
             nameSpace: .collection, identifier: key, children: list.segments.map(\.handle),
             values: list.values[...])
         try commit.put(content, at: slot, in: &transaction)
-        try commit.states.noteWrite(slot.handle, at: WriteTime(commit.now), in: transaction)
+        try commit.states.noteWrite(
+            slot.handle, at: WriteTime(commit.now), maxAge: commit.entryMaxAge, in: transaction)
     }
 }
 

@@ -59,4 +59,5 @@ struct CommittedTables {
     let verified: VerifiedIndexEntries
     var largeCycle: LargeCycle?
     var mustJudgeLargeCycles = false
+    var expiryScan: UInt64 = 0
 }

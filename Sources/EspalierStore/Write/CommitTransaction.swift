@@ -52,6 +52,13 @@ final class CommitTransaction {
     // confined to the thread that commits
     /// The date of the commit.
     var now = Date()
+    /// How old any record may be, in seconds, unless its type or its write says otherwise.
+    var maxAge: UInt64?
+    /// How old the entry of the operation under way may be, if it is no node.
+    var entryMaxAge: UInt64?
+    /// Whether records may expire: as stored, and as the commit leaves it.
+    private let storedExpiryMark: ExpiryMark
+    var expiryMark: ExpiryMark
     /// What the commit tells other processes.
     var ring = ChangeRing.silent
     /// Whether reference counts may be wrong, because a damaged record or an index entry that led
@@ -74,6 +81,8 @@ final class CommitTransaction {
     /// Whether the next commit that evicts judges the cycles that are too large to be judged in
     /// their turn.
     var mustJudgeLargeCycles = false
+    /// The group of states at which the search for expired records goes on.
+    var expiryScan: UInt64 = 0
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
@@ -92,6 +101,8 @@ final class CommitTransaction {
             counterTable = try CounterTable(loading: transaction, keyspaces)
             counterTable.value.commits += 1
             lifetime = try transaction.lifetimeCounters(keyspaces)
+            storedExpiryMark = try transaction.expiryMark(keyspaces)
+            expiryMark = storedExpiryMark
             let counters = counterTable.value
             let dictionaries =
                 try committed?.dictionaries
@@ -125,6 +136,7 @@ final class CommitTransaction {
         checkedBytes = counterTable.value.bytesWritten
         largeCycle = committed?.largeCycle
         mustJudgeLargeCycles = committed?.mustJudgeLargeCycles ?? false
+        expiryScan = committed?.expiryScan ?? 0
         // New shapes are in the table, and in the file only when the transaction ends.
         stored.shapesUnderWay = { [unowned self] in shapes.shape($0) }
         index.names = self
@@ -149,7 +161,9 @@ final class CommitTransaction {
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
+        if let last = commit.lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
         commit.now = generations.clock.now
+        commit.maxAge = generations.maxAge
         commit.ring = generations.ring(in: generation)
         // After the tables: LMDB does not report a damaged page where it counts pages.
         let plan = try request.plan(in: generation, transaction)
@@ -246,7 +260,12 @@ final class CommitTransaction {
         try counterTable.flush(&transaction, keyspaces)
         lifetime.timeline.addSample(counters.stamp, at: Timeline.second(of: now))
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
-        try ring.append(changes, in: &transaction, keyspaces)
+        if expiryMark > storedExpiryMark {
+            try transaction.put(keyspaces.info, ExpiryMark.key, [expiryMark.rawValue])
+        }
+        let number = transaction.number
+        try ring.append(
+            changes, contentChanges.entry(number, keys: changes.keys), in: &transaction, keyspaces)
         return (changedShapes, dropped)
     }
 
@@ -278,10 +297,12 @@ final class CommitTransaction {
             counters.writes += 1
         case .key(let key, let value, let tree, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
             try writeKey(key, value, handles, in: &transaction)
             counters.writes += 1
         case .collection(let key, let operation, let tree, let policy, let neighbours, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: neighbours, handles: handles,
                 in: &transaction)
@@ -301,6 +322,10 @@ final class CommitTransaction {
             counters.writes += 1
         case .evict(let entries):
             for entry in entries {
+                try evict(entry.nameSpace, entry.identifier, in: &transaction)
+            }
+        case .evictExpired(let entries):
+            for entry in entries where try hasExpired(entry, in: transaction) {
                 try evict(entry.nameSpace, entry.identifier, in: &transaction)
             }
         case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
@@ -344,7 +369,9 @@ final class CommitTransaction {
         at entry: Int, of tree: FlattenedTree, _ handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws {
-        try states.noteWrite(handles[entry], at: WriteTime(now), in: transaction)
+        try states.noteWrite(
+            handles[entry], at: WriteTime(now), maxAge: tree.maxAge(at: entry) ?? maxAge,
+            in: transaction)
         try delete(.key, tree.entries[entry].identifier, in: &transaction)
     }
 
@@ -367,7 +394,8 @@ final class CommitTransaction {
         let content = RecordContent(
             nameSpace: .key, identifier: key, children: children, values: value[...])
         if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
-        try states.noteWrite(slot.handle, at: WriteTime(now), in: transaction)
+        try states.noteWrite(
+            slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
     }
 
     /// Deletes the entry of an identifier or key. Returns whether there was one.

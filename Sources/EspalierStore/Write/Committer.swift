@@ -235,13 +235,13 @@ final class Committer: Sendable {
         request.reservesFile = state.withLock { $0.diskRetry.map { $0 <= start } ?? true }
         defer {
             feed?.cancelCommit()
-            memory?.history.cancelCommit()
+            memory?.cancelCommit(in: generation)
         }
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
         ) { transaction in
             feed?.beginCommit()
-            memory?.history.beginCommit()
+            memory?.beginCommit(in: generation)
             return state.withLock { state in
                 // If the numbers are consecutive, no other process has written in between.
                 let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
@@ -249,7 +249,8 @@ final class Committer: Sendable {
             }
         }
         let commit = outcome.transaction
-        memory?.endCommit(outcome.number, in: generation, outcome.history)
+        memory?.endCommit(
+            outcome.number, in: generation, outcome.history, after: commit.changes.commit &- 1)
         generations.announce(commit)
         publish(outcome)
         logs.statistics.countCommit(took: .now - start)
@@ -272,7 +273,8 @@ final class Committer: Sendable {
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
                 pinned: commit.pins.known, verified: commit.index.verified,
                 largeCycle: commit.largeCycle,
-                mustJudgeLargeCycles: commit.mustJudgeLargeCycles)
+                mustJudgeLargeCycles: commit.mustJudgeLargeCycles,
+                expiryScan: commit.expiryScan)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
@@ -307,10 +309,11 @@ final class Committer: Sendable {
         guard let counters = try transaction.value(info, Counters.key) else { return }
         try transaction.put(info, Counters.key, counters)
         let number = transaction.number
-        memory?.history.beginCommit()
-        defer { memory?.history.cancelCommit() }
+        memory?.beginCommit(in: generation)
+        defer { memory?.cancelCommit(in: generation) }
         try transaction.commit()
-        memory?.endCommit(number, in: generation, .empty(number))
+        let commits = (try? ByteReader.reading(counters) { try Counters(reading: &$0) })?.commits
+        memory?.endCommit(number, in: generation, .empty(number), after: commits ?? 0)
         // The tables are those of this commit, too, once it has succeeded.
         state.withLock { state in
             if let asOf = state.asOf, asOf == (generation.name, number - 1) {
@@ -364,7 +367,7 @@ final class Committer: Sendable {
             }
             do {
                 let limit = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
-                try generations.move(to: budget, room: limit)
+                try move(to: budget, room: limit)
                 return
             } catch is GenerationHolder.DoesNotFit {
                 goal = goal * 3 / 4

@@ -36,7 +36,31 @@ struct TreeWriter {
                 try commit.states.touch(handle, in: transaction)
             }
         }
+        try date(locations.handles, of: tree, in: transaction)
         return locations.handles
+    }
+
+    /// Dates the nodes that expire, changed or not, and takes the age from those that do not any
+    /// more.
+    private func date(
+        _ handles: [Handle], of tree: FlattenedTree, in transaction: borrowing WriteTransaction
+    ) throws {
+        let usual = commit.maxAge
+        if tree.maxAge != nil || usual != nil {
+            commit.expiryMark = .any
+        } else if tree.expires {
+            commit.expiryMark = max(commit.expiryMark, .typed)
+        }
+        guard commit.expiryMark > .none else { return }
+        let now = WriteTime(commit.now)
+        for (index, handle) in handles.enumerated() {
+            let maxAge = tree.maxAge(at: index) ?? usual
+            guard
+                try maxAge != nil
+                    || commit.states.entry(handle, in: transaction).expiry != nil
+            else { continue }
+            try commit.states.noteTime(handle, now, maxAge: maxAge, in: transaction)
+        }
     }
 
     /// Writes one node. Returns the handles that its record refers to.

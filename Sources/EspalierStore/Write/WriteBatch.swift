@@ -250,6 +250,7 @@ extension CommitTransaction {
     func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
         let handles = try TreeWriter(self).write(
             section.tree, policy: section.policy, in: &transaction)
+        entryMaxAge = section.tree.maxAge ?? maxAge
         for step in section.steps {
             switch step {
             case .node(let entry):

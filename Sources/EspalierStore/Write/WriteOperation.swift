@@ -20,8 +20,10 @@ enum WriteOperation: Sendable {
     case delete([Entry])
     /// Puts records in place of those under their names.
     case restore([RestoredRecord], Restoration)
-    /// Evicts entries whatever their age, if nothing refers to them.
+    /// Evicts entries, however lately they were accessed, if nothing refers to them.
     case evict([Entry])
+    /// Evicts those entries that have expired, and to which nothing refers.
+    case evictExpired([Entry])
     case pin(Entry)
     case unpin(Entry)
     /// Fails unless the pinned records fit a budget.
@@ -60,7 +62,8 @@ enum WriteOperation: Sendable {
             tree.byteCount
         case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
+        case .delete, .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
+            .collectCycles,
             .repairAll, .transaction,
             .repair, .checkPins, .install, .retireDictionary, .repack, .compact:
             64
@@ -105,7 +108,7 @@ enum WriteOperation: Sendable {
     /// makes room has to work when no other pages are free.
     var makesRoom: Bool {
         switch self {
-        case .delete, .reset, .barrier, .evict, .unpin, .repair, .checkPins: true
+        case .delete, .reset, .barrier, .evict, .evictExpired, .unpin, .repair, .checkPins: true
         case .collection(_, .edit(let edit), _, _, _, _):
             edit.range != nil && edit.elements.isEmpty
         case .batch(let sections): sections.allSatisfy(\.isDelete)

@@ -16,7 +16,7 @@ struct MissTests {
 
     @Test("A fetch of a model gives the reason of the cache, and a hit clears it")
     func model() async throws {
-        let reason = MissReason.expired
+        let reason = MissReason.expired(path: "ParentModel:1", age: .seconds(60))
         cache.miss("ParentModel:1", reason)
         let provider = single()
         guard case .miss(reason) = try await provider.fetchOutcome("ParentModel:1") else {

@@ -1,0 +1,117 @@
+import EspalierLMDB
+import EspalierRecords
+
+// Expired trees go first when room is needed. No keyspace has them in the order in which they
+// expire: that would take 26 bytes for each. Before a commit evicts, it looks at some of the groups
+// of states, and moves the roots that have expired to the old end of `recency`:
+//
+//     recency    Feed:3 (1)   Feed:1 (812)   Feed:2 (830)        Feed:3 has expired
+//
+// The next commit that evicts goes on where this one has stopped. So in a large cache an expired
+// tree may stay longer than one that was used long ago.
+
+extension CommitTransaction {
+    /// The most groups of states that one commit looks at: half a megabyte.
+    private static let expiryGroups = 512
+
+    /// Moves roots that have expired to the old end of `recency`.
+    ///
+    /// - Parameters:
+    ///   - start: The group at which to begin, which becomes that of the next call.
+    ///   - limit: The most records, because each may change a page.
+    func moveExpired(
+        from start: inout UInt64, atMost limit: Int, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard expiryMark > .none else { return }
+        let second = WriteTime(now).rawValue
+        var found: [Handle] = []
+        var groups = 0
+        var next: UInt64?
+        try transaction.forEach(in: keyspaces.state, from: start) { key, value in
+            guard let key = StateGroup.key(key) else { return true }
+            guard groups < Self.expiryGroups, found.count < limit else {
+                next = key.rawValue
+                return false
+            }
+            groups += 1
+            var reader = ByteReader(lent: value)
+            guard let group = try? StateGroup(reading: &reader, key: key) else { return true }
+            for entry in group.entries
+            where entry.state.stamp > Stamp(1) && entry.state.isExpiredRoot(at: second) {
+                found.append(entry.handle)
+            }
+            return true
+        }
+        start = next ?? 0
+        for handle in found where !states.hasChanged(handle) {
+            try states.update(handle, in: transaction) { $0.stamp = Stamp(1) }
+        }
+    }
+}
+
+extension CommitTransaction {
+    /// Returns whether an entry has expired. It may have been written anew since it was found.
+    func hasExpired(
+        _ entry: WriteOperation.Entry, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        let match = try index.match(entry.nameSpace, entry.identifier, in: transaction.snapshot)
+        guard let handle = match?.handle else { return false }
+        return try states.entry(handle, in: transaction).isExpiredRoot(
+            at: WriteTime(now).rawValue)
+    }
+}
+
+extension StateEntry {
+    /// Whether the record may be older than it is allowed to be, and nothing refers to it.
+    func isExpiredRoot(at second: UInt64) -> Bool {
+        guard let writtenAt, let expiry, referenceCount == 0, isInRecency, stamp != .never,
+            !flags.contains(.onCycle)
+        else { return false }
+        return second >= writtenAt.rawValue + expiry
+    }
+}
+
+extension NormalizedCache {
+    /// Evicts the trees whose first record has expired, and to which nothing refers.
+    ///
+    /// ```swift
+    /// let count = try await cache.evictExpired()
+    /// ```
+    ///
+    /// The cache evicts them by itself when it needs room. Pinned trees stay.
+    ///
+    /// - Returns: How many nodes, keys and collections were found. Those that another write has made
+    ///   fresh meanwhile stay.
+    /// - Throws: A ``CacheError``: `closed` when the cache is closed, `readOnly` when it is only
+    ///   read.
+    /// - Complexity: O(*n*) in the records that have a state of their own.
+    public func evictExpired() async throws -> Int {
+        var count = 0
+        for names in try expiredEntries() {
+            try await submit(isDroppable: false) { _ in .evictExpired(names) }.committed
+            count += names.count
+        }
+        return count
+    }
+
+    /// Returns the entries that have expired, in batches for one commit each.
+    private func expiredEntries() throws -> [[WriteOperation.Entry]] {
+        let second = engine.generations.clock.second
+        let entries = try withTransaction(.latest) { transaction, generation in
+            var handles: [Handle] = []
+            try transaction.forEachState(generation.keyspaces) { handle, state in
+                if state.isExpiredRoot(at: second) { handles.append(handle) }
+            }
+            let source = try SnapshotSource(transaction.snapshot, of: generation)
+            let reader = TreeReader(source: source)
+            return handles.compactMap { handle in
+                reader.name(of: handle).map {
+                    WriteOperation.Entry(nameSpace: $0.nameSpace, identifier: $0.identifier)
+                }
+            }
+        }
+        return stride(from: 0, to: entries.count, by: 256).map {
+            Array(entries[$0..<min($0 + 256, entries.count)])
+        }
+    }
+}
