@@ -200,6 +200,7 @@ let package = Package(
                 serverProduct("Metrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        .target(name: "EspalierGeneration", swiftSettings: settings),
         .executableTarget(
             name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
@@ -207,7 +208,7 @@ let package = Package(
             dependencies: [
                 "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
                 "EspalierLMDB", "EspalierCompression", "EspalierEncryption", "EspalierCharts",
-                "EspalierFixtures", "EspalierBench",
+                "EspalierFixtures", "EspalierBench", "EspalierGeneration",
                 toolProduct("ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -262,6 +263,10 @@ let package = Package(
                 "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierEncryption",
                 "EspalierTestSupport",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierGenerationTests", dependencies: ["EspalierGeneration", "Espalier"],
+            exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierChartsTests", dependencies: ["EspalierCharts"], swiftSettings: settings),

@@ -44,6 +44,7 @@ struct EspalierCommand: AsyncParsableCommand {
                 subcommands: [
                     StatsCommand.self, WatchCommand.self, VerifyCommand.self, DoctorCommand.self,
                 ]),
+            CommandGroup(name: "Write source:", subcommands: [GenerateCommand.self]),
             CommandGroup(
                 name: "Try and measure:", subcommands: [DemoCommand.self, BenchCommand.self]),
             CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self]),

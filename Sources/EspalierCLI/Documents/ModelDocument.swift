@@ -61,7 +61,8 @@ struct InputFile: Sendable {
         }
     }
 
-    private func bytes() throws(CommandFailure) -> [UInt8] {
+    /// Reads the file.
+    func bytes() throws(CommandFailure) -> [UInt8] {
         try CommandFailure.naming(name) {
             let file = try open()
             defer { close(file) }

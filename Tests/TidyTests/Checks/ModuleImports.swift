@@ -44,11 +44,14 @@ enum ModuleImports {
             "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
             "EspalierCompression", "EspalierEncryption", "EspalierCharts", "EspalierFixtures",
         ],
+        // No package and no other module: the plugin builds it for everyone who uses the plugin.
+        "EspalierGeneration": [],
+        "espalier-generate": ["EspalierGeneration"],
         "EspalierMain": ["EspalierCLI"],
         "EspalierCLI": [
             "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierCompression",
             "EspalierModels", "EspalierRecords", "EspalierCharts", "EspalierFixtures",
-            "EspalierEncryption", "EspalierBench", "ArgumentParser",
+            "EspalierEncryption", "EspalierBench", "EspalierGeneration", "ArgumentParser",
         ],
     ]
 

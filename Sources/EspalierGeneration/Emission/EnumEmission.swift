@@ -1,0 +1,180 @@
+/// The enums of the generated source.
+///
+/// Each has a case for what it does not know. A new value or kind of a server would otherwise be an
+/// error of `JSONDecoder` for the whole response. The case keeps what was sent, so that writing it
+/// back loses nothing.
+///
+/// They are `nonisolated`, because models are used on any thread, in modules of the main actor too.
+extension SwiftEmitter {
+    // MARK: Strings and integers
+
+    func enumeration(_ enumeration: EnumerationBody, name: String) -> [String] {
+        let raw: String
+        let values: [(name: String, literal: String)]
+        var unique = UniqueNames(
+            reserved: Words.reservedMembers.union(["none", "some"]), suffix: "Case")
+        switch enumeration.values {
+        case .strings(let strings):
+            raw = "String"
+            values = strings.map { (unique.take(Words.property($0)), Self.literal($0)) }
+        case .integers(let integers):
+            raw = "Int"
+            values = integers.map { number in
+                let name = number < 0 ? "minus\(number.magnitude)" : "value\(number)"
+                return (unique.take(name), "\(number)")
+            }
+        }
+        let rest = unique.take("unknown", orElse: "other")
+        let conformances = "RawRepresentable, Codable, Hashable, Sendable, FieldValue"
+        return ["\(access)nonisolated enum \(name): \(conformances) {"]
+            + values.map { "    case \(Words.escaped($0.name))" }
+            + [
+                "    /// A value that this file does not know.", "    case \(rest)(\(raw))", "",
+                "    \(access)init(rawValue: \(raw)) {", "        switch rawValue {",
+            ] + values.map { "        case \($0.literal): self = .\($0.name)" }
+            + [
+                "        default: self = .\(rest)(rawValue)", "        }", "    }", "",
+                "    \(access)var rawValue: \(raw) {", "        switch self {",
+            ] + values.map { "        case .\($0.name): \($0.literal)" }
+            + ["        case .\(rest)(let value): value", "        }", "    }", "}"]
+    }
+
+    // MARK: One of several types
+
+    func union(_ union: UnionBody, name: String, isRecursive: Bool) -> [String] {
+        var unique = UniqueNames(
+            reserved: Words.reservedMembers.union(["none", "some"]), suffix: "Case")
+        let cases = union.cases.map { (name: unique.take($0.name), case: $0) }
+        let rest = unique.take("unknown", orElse: "other")
+        let kind = isRecursive ? "indirect enum" : "enum"
+        let head = Self.joined(
+            "@Normalized", "\(access)nonisolated \(kind) \(name): Codable {", indent: "")
+        let all = cases.map { ($0.name, names.text($0.case.type)) } + [(rest, names.any)]
+        let declared = all.dropLast().map { "    case \(Words.escaped($0.0))(\($0.1))" }
+        let decoding =
+            union.discriminator.map { self.decoding(cases, by: $0, rest: rest) }
+            ?? self.decoding(cases, rest: rest)
+        return head + declared
+            + [
+                "    /// A kind that this file does not know.", "    case \(rest)(\(names.any))",
+                "",
+            ]
+            + decoding
+            + [
+                "", "    \(access)func encode(to encoder: any Encoder) throws {",
+                "        var container = encoder.singleValueContainer()", "        switch self {",
+            ] + all.map { "        case .\($0.0)(let value): try container.encode(value)" }
+            + ["        }", "    }", "}"]
+    }
+
+    private typealias NamedCase = (name: String, case: UnionBody.Case)
+
+    /// Decodes by the constant of a member.
+    private func decoding(
+        _ cases: [NamedCase], by discriminator: String, rest: String
+    ) -> [String] {
+        [
+            "    private nonisolated enum Discriminator: String, CodingKey {",
+            "        case key = \(Self.literal(discriminator))", "    }", "",
+            "    \(access)init(from decoder: any Decoder) throws {",
+            "        let container = try decoder.singleValueContainer()",
+            "        let members = try? decoder.container(keyedBy: Discriminator.self)",
+            "        switch try? members?.decode(String.self, forKey: .key) {",
+        ]
+            + cases.flatMap { name, enumCase -> [String] in
+                let type = names.text(enumCase.type)
+                let tag = Self.literal(enumCase.tag ?? "")
+                return ["        case \(tag)?: self = .\(name)(try container.decode(\(type).self))"]
+            }
+            + [
+                "        default: self = .\(rest)(try container.decode(\(names.any).self))",
+                "        }", "    }",
+            ]
+    }
+
+    /// Tries one type after the other.
+    private func decoding(_ cases: [NamedCase], rest: String) -> [String] {
+        let ordered = cases.enumerated().sorted {
+            let (a, b) = (precedence($0.element.case.type), precedence($1.element.case.type))
+            return a == b ? $0.offset < $1.offset : a > b
+        }
+        return [
+            "    \(access)init(from decoder: any Decoder) throws {",
+            "        let container = try decoder.singleValueContainer()",
+        ]
+            + ordered.enumerated().flatMap { number, element -> [String] in
+                let start = number == 0 ? "        if" : "        } else if"
+                let type = names.text(element.element.case.type)
+                return [
+                    "\(start) let value = try? container.decode(\(type).self) {",
+                    "            self = .\(element.element.name)(value)",
+                ]
+            }
+            + [
+                "        } else {",
+                "            self = .\(rest)(try container.decode(\(names.any).self))", "        }",
+                "    }",
+            ]
+    }
+
+    /// How early a type is tried: a type that reads less comes before one that reads more. An
+    /// object with more required members reads less.
+    private func precedence(_ type: ValueType) -> Int {
+        switch type {
+        case .bool: 2_000
+        case .integer: 1_900
+        case .number: 1_800
+        case .date, .uuid: 1_700
+        case .url: 1_600
+        case .declared(let index):
+            switch models.declarations[index].body {
+            case .object(let object): 100 + object.members.count(where: \.isRequired)
+            case .union: 50
+            // Reads every string or integer.
+            case .enumeration: 1_500
+            }
+        case .string: 1_000
+        case .array: 900
+        case .optional(let wrapped): precedence(wrapped)
+        case .dictionary: 10
+        case .any: 0
+        }
+    }
+
+    // MARK: Any JSON
+
+    /// The type for values of which nothing is known.
+    var anyJSON: String {
+        let name = names.any
+        let kinds = [
+            ("bool", "Bool"), ("integer", "Int"), ("number", "Double"), ("string", "String"),
+            ("array", "[\(name)]"), ("object", "[String: \(name)]"),
+        ]
+        let decoding = kinds.dropLast().flatMap { kind, type in
+            [
+                "        } else if let value = try? container.decode(\(type).self) {",
+                "            self = .\(kind)(value)",
+            ]
+        }
+        let lines =
+            [
+                "/// Any JSON.",
+                "\(access)nonisolated enum \(name): Codable, Hashable, Sendable {", "    case null",
+            ] + kinds.map { "    case \($0.0)(\($0.1))" }
+            + [
+                "", "    \(access)init(from decoder: any Decoder) throws {",
+                "        let container = try decoder.singleValueContainer()",
+                "        if container.decodeNil() {", "            self = .null",
+            ] + decoding
+            + [
+                "        } else {",
+                "            self = .object(try container.decode([String: \(name)].self))",
+                "        }", "    }", "",
+                "    \(access)func encode(to encoder: any Encoder) throws {",
+                "        var container = encoder.singleValueContainer()", "        switch self {",
+                "        case .null: try container.encodeNil()",
+            ] + kinds.map { "        case .\($0.0)(let value): try container.encode(value)" }
+            + ["        }", "    }", "}"]
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,77 @@
+package import Foundation
+
+/// Writes Swift types for JSON, from a schema or from samples.
+///
+/// ```swift
+/// var options = GenerationOptions()
+/// options.rootType = "Order"
+/// let source = try Generator(options).source(fromSchema: data, named: "order.schema.json")
+/// ```
+///
+/// Both inputs become a `ModelSet`, which `SwiftEmitter` prints. The module knows Foundation alone,
+/// so that the build plugin makes nobody fetch a package.
+package struct Generator: Sendable {
+    private let options: GenerationOptions
+
+    /// - Parameter options: What the user chose.
+    package init(_ options: GenerationOptions) { self.options = options }
+
+    /// Returns the source of the types of a JSON Schema.
+    ///
+    /// - Parameters:
+    ///   - schema: The document.
+    ///   - name: The name of its file, without folders.
+    /// - Throws: `GenerationError` with every part that no type can follow.
+    package func source(
+        fromSchema schema: Data, named name: String
+    ) throws(GenerationError) -> String {
+        let document = try JSON(parsing: schema, name: name)
+        let models = try SchemaReader.models(of: document, name: name, options: options)
+        return SwiftEmitter(models, options: options).file(from: [name])
+    }
+
+    /// Returns the source of types that read all samples.
+    ///
+    /// - Parameter samples: Documents of one kind, with the names of their files.
+    /// - Throws: `GenerationError` if a document is no JSON, or has no object.
+    package func source(
+        fromSamples samples: [(name: String, data: Data)]
+    ) throws(GenerationError) -> String {
+        var documents: [JSON] = []
+        for sample in samples {
+            documents.append(try JSON(parsing: sample.data, name: sample.name))
+        }
+        let name = samples.first?.name ?? "sample"
+        let models = try SampleReader.models(of: documents, name: name, options: options)
+        return SwiftEmitter(models, options: options).file(from: samples.map(\.name))
+    }
+}
+
+/// A part of a document from which no types can be made.
+package struct Problem: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the document.
+    package let document: String
+    /// A JSON pointer, such as `#/properties/name`; empty for the whole document.
+    package let pointer: String
+    /// What is wrong, and what to do.
+    package let text: String
+
+    init(_ document: String, _ pointer: String, _ text: String) {
+        self.document = document
+        self.pointer = pointer
+        self.text = text
+    }
+
+    package var description: String {
+        pointer.isEmpty ? "\(document): \(text)" : "\(document): \(pointer): \(text)"
+    }
+}
+
+/// The problems of a document, all of them, in the order of their places.
+package struct GenerationError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let problems: [Problem]
+
+    init(_ problems: [Problem]) { self.problems = problems }
+
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
+}

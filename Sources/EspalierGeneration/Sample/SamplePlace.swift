@@ -1,0 +1,102 @@
+/// What a sample has at one place, such as `statuses[].user`.
+///
+/// The elements of an array have one place together, and so have the members of the same name of
+/// all objects at a place. The places form a tree, which later steps only read.
+final class SamplePlace: Equatable {
+    /// The property under which the value stands; that of the array for its elements.
+    let property: String
+    /// Whether these are the elements of an array.
+    let isElement: Bool
+    /// The number of a place with objects, for tables beside the tree; nil for all others.
+    private(set) var number: Int?
+    /// The number of the place whose objects contain this one.
+    private(set) var parent: Int?
+
+    private(set) var nulls = 0
+    private(set) var bools = 0
+    private(set) var integers = 0
+    private(set) var numbers = 0
+    private(set) var strings = 0
+    private(set) var arrays = 0
+    private(set) var formats = TextFormat.all
+    private(set) var objects: [[String: JSON]] = []
+    private(set) var members: [String: SamplePlace] = [:]
+    private(set) var element: SamplePlace?
+    /// The values of a dictionary, whose keys are data.
+    private(set) var values: SamplePlace?
+
+    init(property: String, isElement: Bool = false) {
+        self.property = property
+        self.isElement = isElement
+    }
+
+    /// Adds a value at this place, with all that is in it.
+    func add(_ value: JSON) {
+        switch value {
+        case .null: nulls += 1
+        case .bool: bools += 1
+        case .integer: integers += 1
+        case .number: numbers += 1
+        case .string(let text):
+            strings += 1
+            // A place that is nothing already need not be looked at again.
+            if !formats.isEmpty { formats.formIntersection(TextFormat(of: text)) }
+        case .array(let values):
+            arrays += 1
+            let element = element ?? SamplePlace(property: property, isElement: true)
+            self.element = element
+            for value in values { element.add(value) }
+        case .object(let object):
+            objects.append(object)
+            for (key, value) in object {
+                let place = members[key] ?? SamplePlace(property: key)
+                members[key] = place
+                place.add(value)
+            }
+        }
+    }
+
+    static func == (a: SamplePlace, b: SamplePlace) -> Bool { a === b }
+
+    /// The members in the order of their names.
+    var sortedMembers: [(key: String, value: SamplePlace)] {
+        members.sorted { $0.key < $1.key }
+    }
+
+    /// The members that every object has.
+    var required: Set<String> {
+        Set(members.filter { $0.value.count == objects.count }.keys)
+    }
+
+    /// The number of values.
+    var count: Int { nulls + bools + integers + numbers + strings + arrays + objects.count }
+
+    /// Whether the keys are data, as in `{"2014-08-31": 7}`: at least half of them are no names.
+    private var hasDataAsKeys: Bool {
+        let others = members.keys.count { key in
+            key.first?.isNumber == true || key.contains { " /:".contains($0) }
+        }
+        return others > 0 && others * 2 >= members.count
+    }
+
+    /// Finds the dictionaries, and numbers all other places with objects from here on. Returns them
+    /// in the order of their paths.
+    func numbered(from places: [SamplePlace] = [], parent: Int? = nil) -> [SamplePlace] {
+        var places = places
+        self.parent = parent
+        if hasDataAsKeys {
+            let values = SamplePlace(property: property, isElement: true)
+            for value in objects.flatMap(\.values) { values.add(value) }
+            self.values = values
+            members = [:]
+            places = values.numbered(from: places, parent: parent)
+        } else if !objects.isEmpty {
+            number = places.count
+            places.append(self)
+        }
+        for (_, member) in sortedMembers {
+            places = member.numbered(from: places, parent: number)
+        }
+        return element?.numbered(from: places, parent: parent) ?? places
+    }
+}

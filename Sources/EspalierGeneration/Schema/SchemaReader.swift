@@ -1,0 +1,482 @@
+/// Reads the types of a JSON Schema.
+///
+/// Each object, enum and `oneOf` becomes a declaration. A declaration belongs to its place in the
+/// document, so that all references to a definition mean one type, and a definition may refer to
+/// itself.
+struct SchemaReader {
+    private let document: JSON
+    private let name: String
+    private let options: GenerationOptions
+    private var models: ModelSet
+    private var problems: [Problem] = []
+    private var indices: [JSONPointer: Int] = [:]
+    /// The references that are being followed, because one may lead back to itself.
+    private var followed: [JSONPointer] = []
+
+    /// What a schema says about a value.
+    private struct Use {
+        var type: ValueType
+        var isNullable = false
+        var documentation: String?
+    }
+
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - document: The schema.
+    ///   - name: The name of its file.
+    ///   - options: What the user chose.
+    static func models(
+        of document: JSON, name: String, options: GenerationOptions
+    ) throws(GenerationError) -> ModelSet {
+        var reader = SchemaReader(document: document, name: name, options: options)
+        reader.readDocument()
+        let problems = Set(reader.problems).sorted { ($0.pointer, $0.text) < ($1.pointer, $1.text) }
+        guard problems.isEmpty else { throw GenerationError(problems) }
+        return reader.models
+    }
+
+    private init(document: JSON, name: String, options: GenerationOptions) {
+        self.document = document
+        self.name = name
+        self.options = options
+        let stem = name.prefix { $0 != "." }
+        models = ModelSet(
+            rootName: Words.type(options.rootType ?? document["title"]?.text ?? String(stem)))
+    }
+
+    private mutating func report(_ pointer: JSONPointer, _ text: String) {
+        problems.append(Problem(name, pointer.description, text))
+    }
+
+    // MARK: The document
+
+    private mutating func readDocument() {
+        guard document.members != nil else {
+            return report(.root, "a schema is an object, and this is \(document.kind)")
+        }
+        let isService = document["openapi"] != nil
+        // Definitions first: they are the types that the author named.
+        let folders = isService ? [["components", "schemas"]] : [["$defs"], ["definitions"]]
+        for folder in folders {
+            let folder = JSONPointer(steps: folder)
+            for key in (folder.value(in: document)?.members ?? [:]).keys.sorted() {
+                guard let place = definition(at: folder.appending(key)) else { continue }
+                _ = read(place)
+            }
+        }
+        let says = document.members?.keys.contains { key in
+            SchemaKeywords.structural.contains(key)
+                || ["$ref", "type", "items", "enum", "additionalProperties"].contains(key)
+        }
+        if says == true, !isService {
+            // The elements of a list have the name that was given for the document.
+            let hint = NameHint(primary: models.rootName)
+            let isList = document["type"]?.text == "array" && options.rootType != nil
+            let place = SchemaPlace(schema: document, pointer: .root, hint: hint)
+            models.root = isList ? readList(place, element: hint).type : read(place).type
+        }
+        if models.declarations.isEmpty, problems.isEmpty {
+            report(.root, "no object, no enum and no oneOf: there is no type to generate")
+        }
+    }
+
+    /// Returns the place of a definition, with its own name; nil if there is none.
+    private func definition(at pointer: JSONPointer) -> SchemaPlace? {
+        guard let schema = pointer.value(in: document) else { return nil }
+        let name = pointer.steps.last ?? models.rootName
+        return SchemaPlace(schema: schema, pointer: pointer, hint: NameHint(primary: name))
+    }
+
+    // MARK: One schema
+
+    private mutating func read(_ place: SchemaPlace) -> Use {
+        let (schema, pointer) = (place.schema, place.pointer)
+        guard case .object(let members) = schema else {
+            if schema != .bool(true) {
+                report(
+                    pointer, "a schema is an object or true, and this is \(schema.kind)")
+            }
+            return Use(type: .any)
+        }
+        for keyword in members.keys.sorted() {
+            guard let problem = SchemaKeywords.problem(of: keyword) else { continue }
+            report(pointer.appending(keyword), problem)
+        }
+        var use = value(place)
+        use.isNullable = use.isNullable || isNullable(schema)
+        if let text = schema["description"]?.text { use.documentation = text }
+        return use
+    }
+
+    private mutating func value(_ place: SchemaPlace) -> Use {
+        let schema = place.schema
+        let isComposed = SchemaKeywords.structural.contains { schema[$0] != nil }
+        if schema["$ref"] != nil, !isComposed { return reference(place) }
+        if let parts = schema["allOf"]?.elements, parts.count == 1, schema["properties"] == nil,
+            let only = place.child("allOf", "0", hint: place.hint)
+        {
+            return read(only)
+        }
+        if schema["$ref"] != nil || schema["allOf"] != nil { return object(place) }
+        for keyword in ["oneOf", "anyOf"] {
+            guard let count = schema[keyword]?.elements?.count, !onlyRequires(schema, keyword)
+            else { continue }
+            if schema["properties"] != nil {
+                report(
+                    place.pointer.appending(keyword),
+                    "members beside \(keyword) are not supported: move them into its schemas")
+            }
+            let places = (0..<count).compactMap {
+                place.child(keyword, "\($0)", hint: place.hint)
+            }
+            return alternatives(places, of: place)
+        }
+        if let constant = schema["const"] { return self.constant(constant) }
+        if let values = schema["enum"]?.elements { return enumeration(values, place) }
+        return typed(place)
+    }
+
+    /// Whether the alternatives only say which members must be there together.
+    private func onlyRequires(_ schema: JSON, _ keyword: String) -> Bool {
+        schema[keyword]?.elements?.allSatisfy { Set(($0.members ?? [:]).keys) == ["required"] }
+            == true
+    }
+
+    private func types(of schema: JSON) -> [String] {
+        if let type = schema["type"]?.text { return [type] }
+        return (schema["type"]?.elements ?? []).compactMap(\.text)
+    }
+
+    private mutating func reference(_ place: SchemaPlace) -> Use {
+        guard let target = target(of: place) else { return Use(type: .any) }
+        if let index = indices[target.pointer] {
+            return Use(type: .declared(index), isNullable: isNullable(target.schema))
+        }
+        guard !followed.contains(target.pointer) else {
+            report(place.pointer, "this reference leads back to itself")
+            return Use(type: .any)
+        }
+        followed.append(target.pointer)
+        defer { followed.removeLast() }
+        var use = read(target)
+        // The text of a definition describes its type, and not each member that has it.
+        use.documentation = nil
+        return use
+    }
+
+    private func isNullable(_ schema: JSON) -> Bool {
+        schema["nullable"] == .bool(true) || types(of: schema).contains("null")
+            || schema["enum"]?.elements?.contains(.null) == true
+            || ["oneOf", "anyOf"].contains { keyword in
+                schema[keyword]?.elements?.contains { types(of: $0) == ["null"] } == true
+            }
+    }
+
+    /// Returns the place to which the `$ref` of a schema leads, and reports it if there is none.
+    private mutating func target(of place: SchemaPlace) -> SchemaPlace? {
+        let pointer = place.pointer.appending("$ref")
+        guard var text = place.schema["$ref"]?.text else {
+            report(pointer, "a reference is a string")
+            return nil
+        }
+        if let own = document["$id"]?.text, text.hasPrefix(own + "#") {
+            text.removeFirst(own.count)
+        }
+        guard text.first == "#" else {
+            report(
+                pointer,
+                "\(text) is in another document: put the definition under $defs of this one")
+            return nil
+        }
+        guard let path = JSONPointer(fragment: text) else {
+            report(pointer, "\(text) is no JSON pointer: write #/$defs/ and the name")
+            return nil
+        }
+        if path == .root {
+            return SchemaPlace(
+                schema: document, pointer: path, hint: NameHint(primary: models.rootName))
+        }
+        guard let target = definition(at: path) else {
+            report(pointer, "there is nothing at \(text)")
+            return nil
+        }
+        return target
+    }
+
+    // MARK: Plain values
+
+    private func constant(_ value: JSON) -> Use {
+        switch value {
+        case .null: Use(type: .any, isNullable: true)
+        case .bool(let value): Use(type: .bool, documentation: "Always `\(value)`.")
+        case .integer(let value): Use(type: .integer, documentation: "Always `\(value)`.")
+        case .number(let value): Use(type: .number, documentation: "Always `\(value)`.")
+        case .string(let value): Use(type: .string, documentation: "Always `\(value)`.")
+        case .array, .object: Use(type: .any)
+        }
+    }
+
+    private mutating func enumeration(_ values: [JSON], _ place: SchemaPlace) -> Use {
+        let others = values.filter { $0 != .null }
+        let isNullable = others.count < values.count
+        // One value is a constant, as it often stands in discriminators.
+        if others.count == 1, let only = others.first {
+            var use = constant(only)
+            use.isNullable = isNullable
+            return use
+        }
+        let strings = others.compactMap(\.text)
+        let integers = others.compactMap { if case .integer(let value) = $0 { value } else { nil } }
+        let body: EnumerationBody
+        if !strings.isEmpty, strings.count == others.count {
+            body = EnumerationBody(values: .strings(strings.uniqued))
+        } else if !integers.isEmpty, integers.count == others.count {
+            body = EnumerationBody(values: .integers(integers.uniqued))
+        } else {
+            let kinds = Set(others.map(\.kind))
+            let type: ValueType = kinds == ["boolean"] ? .bool : .any
+            return Use(type: type, isNullable: isNullable)
+        }
+        let index = declare(.enumeration(body), place)
+        return Use(type: .declared(index), isNullable: isNullable)
+    }
+
+    private mutating func typed(_ place: SchemaPlace) -> Use {
+        let schema = place.schema
+        let types = types(of: schema).filter { $0 != "null" }
+        if types.count > 1 {
+            let places = types.map { type in
+                var members = schema.members ?? [:]
+                members["type"] = .string(type)
+                return SchemaPlace(
+                    schema: .object(members), pointer: place.pointer.appending("type", type),
+                    hint: place.hint)
+            }
+            return alternatives(places, of: place)
+        }
+        switch types.first {
+        case "string": return Use(type: Self.formats[schema["format"]?.text ?? ""] ?? .string)
+        case "integer": return Use(type: .integer)
+        case "number": return Use(type: .number)
+        case "boolean": return Use(type: .bool)
+        case "object": return object(place)
+        case "array": return list(place)
+        case nil where schema["properties"] != nil || schema["additionalProperties"] != nil:
+            return object(place)
+        case nil where schema["items"] != nil: return list(place)
+        case nil: return Use(type: .any)
+        case let type?:
+            report(place.pointer.appending("type"), "\(type) is no type of JSON Schema")
+            return Use(type: .any)
+        }
+    }
+
+    private static let formats: [String: ValueType] = [
+        "date-time": .date, "uri": .url, "uuid": .uuid,
+    ]
+
+    private mutating func list(_ place: SchemaPlace) -> Use {
+        readList(place, element: place.hint.element)
+    }
+
+    private mutating func readList(_ place: SchemaPlace, element hint: NameHint) -> Use {
+        guard let items = place.child("items", hint: hint) else { return Use(type: .array(.any)) }
+        let element = read(items)
+        return Use(type: .array(element.type.orNull(element.isNullable)))
+    }
+
+    // MARK: Objects
+
+    private mutating func object(_ place: SchemaPlace) -> Use {
+        if let index = indices[place.pointer] { return Use(type: .declared(index)) }
+        let start = problems.count
+        let parts = parts(of: place)
+        let members = parts.flatMap { part in
+            (part.schema["properties"]?.members ?? [:]).keys.map { ($0, part) }
+        }
+        guard !members.isEmpty else {
+            // Nothing is said about a part that has a problem.
+            return problems.count > start ? Use(type: .any) : dictionary(place)
+        }
+        for part in parts {
+            guard case .object? = part.schema["additionalProperties"] else { continue }
+            report(
+                part.pointer.appending("additionalProperties"),
+                "a type for further members beside properties is not supported")
+        }
+        let required = Set(
+            parts.flatMap { $0.schema["required"]?.elements ?? [] }.compactMap(\.text))
+        let index = declare(.object(ObjectBody()), place)
+        // A later part says more about a member than an earlier one.
+        let byKey = Dictionary(members) { $1 }
+        var body = ObjectBody()
+        for (key, part) in byKey.sorted(by: { $0.key < $1.key }) {
+            let hint = NameHint(key, in: place.hint)
+            guard let child = part.child("properties", key, hint: hint) else { continue }
+            let use = read(child)
+            body.members.append(
+                Member(
+                    key: key, type: use.type, isRequired: required.contains(key),
+                    isNullable: use.isNullable, documentation: use.documentation))
+        }
+        for key in required.subtracting(byKey.keys).sorted() {
+            body.members.append(Member(key: key, type: .any, isRequired: true, isNullable: true))
+        }
+        body.identity = identity(of: body.members, place)
+        models.declarations[index].body = .object(body)
+        return Use(type: .declared(index))
+    }
+
+    private mutating func dictionary(_ place: SchemaPlace) -> Use {
+        guard place.schema["additionalProperties"] != .bool(false) else {
+            let index = declare(.object(ObjectBody()), place)
+            return Use(type: .declared(index))
+        }
+        guard let values = place.child("additionalProperties", hint: place.hint.element) else {
+            return Use(type: .dictionary(.any))
+        }
+        let value = read(values)
+        return Use(type: .dictionary(value.type.orNull(value.isNullable)))
+    }
+
+    /// Returns the schemas whose members an object has: its own, those of `allOf` and of `$ref`.
+    ///
+    /// - Parameter path: The definitions that led here, because one may lead back to itself.
+    private mutating func parts(
+        of place: SchemaPlace, path: [JSONPointer] = []
+    ) -> [SchemaPlace] {
+        var parts: [SchemaPlace] = []
+        if place.schema["$ref"] != nil, let target = target(of: place) {
+            guard !path.contains(target.pointer) else {
+                report(place.pointer, "this reference leads back to itself")
+                return []
+            }
+            parts += self.parts(of: target, path: path + [target.pointer])
+        }
+        for number in 0..<(place.schema["allOf"]?.elements?.count ?? 0) {
+            guard let part = place.child("allOf", "\(number)", hint: place.hint) else { continue }
+            parts += self.parts(of: part, path: path)
+        }
+        for keyword in ["oneOf", "anyOf"]
+        where place.schema[keyword] != nil && !onlyRequires(place.schema, keyword) {
+            report(
+                place.pointer.appending(keyword),
+                "\(keyword) together with allOf or $ref is not supported")
+        }
+        return parts + [place]
+    }
+
+    private func identity(of members: [Member], _ place: SchemaPlace) -> ObjectBody.Identity {
+        guard let member = members.first(where: { $0.key == options.idKey }) else { return .none }
+        guard [.string, .integer, .uuid].contains(member.type) else {
+            return .denied(reason: "`\(member.key)` is no string, integer or UUID")
+        }
+        guard member.isRequired else { return .denied(reason: "`\(member.key)` is not required") }
+        guard !member.isNullable else { return .denied(reason: "`\(member.key)` may be null") }
+        // By the name of the type, or by that of the definition.
+        let chosen = [place.hint.short, place.pointer.steps.last ?? ""].lazy.compactMap {
+            options.records[$0]
+        }.first
+        let record = chosen ?? place.schema["x-espalier-record"]?.text
+        return .node(key: member.key, record: record)
+    }
+
+    // MARK: One of several
+
+    private mutating func alternatives(_ places: [SchemaPlace], of place: SchemaPlace) -> Use {
+        let others = places.filter { types(of: $0.schema) != ["null"] }
+        let isNullable = others.count < places.count
+        if others.count == 1, let only = others.first {
+            var use = read(only)
+            use.isNullable = use.isNullable || isNullable
+            return use
+        }
+        if let index = indices[place.pointer] {
+            return Use(type: .declared(index), isNullable: isNullable)
+        }
+        let index = declare(.union(UnionBody(cases: [])), place)
+        let discriminator = self.discriminator(of: others, in: place.schema)
+        var body = UnionBody(cases: [], discriminator: discriminator?.key)
+        for (number, other) in others.enumerated() {
+            let tag = discriminator?.tags[number]
+            let own = tag ?? other.schema["title"]?.text ?? "option \(number + 1)"
+            let hint = NameHint(own, in: place.hint)
+            let use = read(
+                SchemaPlace(schema: other.schema, pointer: other.pointer, hint: hint))
+            guard !body.cases.contains(where: { $0.type == use.type && $0.tag == tag }) else {
+                continue
+            }
+            let name = tag.map(Words.property) ?? caseName(use.type)
+            body.cases.append(UnionBody.Case(name: name, type: use.type, tag: tag))
+        }
+        models.declarations[index].body = .union(body)
+        return Use(type: .declared(index), isNullable: isNullable)
+    }
+
+    /// Returns the member that has another constant in each alternative; nil if there is none.
+    private mutating func discriminator(
+        of places: [SchemaPlace], in schema: JSON
+    ) -> (key: String, tags: [String])? {
+        // `parts` reports problems, which reading the alternatives will report, too.
+        let known = problems
+        defer { problems = known }
+        let tags = places.map { place -> [String: String] in
+            let members = parts(of: place).flatMap { $0.schema["properties"]?.members ?? [:] }
+            return Dictionary(members) { $1 }.compactMapValues { schema in
+                if let constant = schema["const"]?.text { return constant }
+                let values = schema["enum"]?.elements
+                return values?.count == 1 ? values?.first?.text : nil
+            }
+        }
+        let chosen = schema["discriminator"]?["propertyName"]?.text
+        let keys = [chosen].compactMap(\.self) + (tags.first ?? [:]).keys.sorted()
+        for key in keys {
+            let values = tags.compactMap { $0[key] }
+            if values.count == places.count, Set(values).count == values.count {
+                return (key, values)
+            }
+        }
+        return nil
+    }
+
+    private func caseName(_ type: ValueType) -> String {
+        switch type {
+        case .bool: "bool"
+        case .integer: "integer"
+        case .number: "number"
+        case .string: "string"
+        case .date: "date"
+        case .url: "url"
+        case .uuid: "uuid"
+        case .any: "any"
+        case .declared(let index): Words.property(models.declarations[index].shortName)
+        case .array(let element): caseName(element) + "List"
+        case .dictionary(let value): caseName(value) + "Map"
+        case .optional(let wrapped): caseName(wrapped)
+        }
+    }
+
+    // MARK: Declarations
+
+    private mutating func declare(_ body: Declaration.Body, _ place: SchemaPlace) -> Int {
+        let index = models.add(
+            Declaration(
+                shortName: place.hint.short, longName: place.hint.long,
+                isPrimary: place.hint.isPrimary,
+                // That of another place is the text of the member there.
+                documentation: place.hint.isPrimary
+                    ? place.schema["description"]?.text : nil,
+                body: body))
+        indices[place.pointer] = index
+        return index
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements, each of them once.
+    fileprivate var uniqued: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import Testing
+
+@testable import EspalierGeneration
+
+@Suite("Types of samples")
+struct SampleReaderTests {
+    // MARK: Values
+
+    @Test(
+        "A value has the narrowest type that reads all samples and writes them again",
+        arguments: [
+            ("1, 2", "Int"), ("1, 2.5", "Double"), ("true, false", "Bool"),
+            (#""a", "b""#, "String"), ("null, 1", "Field<Int>"), ("1, \"a\"", "ShopJSON"),
+            ("null", "ShopJSON"), ("[]", "[ShopJSON]"), ("[1], [2.5, null]", "[Double?]"),
+            ("[[1]], []", "[[Int]]"), ("{\"a\": 1}, [1]", "ShopJSON"),
+            (#""2013-01-10T07:58:30Z""#, "Date"), (#""2013-01-10T07:58:30.5Z""#, "String"),
+            (#""2013-01-10""#, "String"), (#""2013-13-10T07:58:30Z""#, "String"),
+            (#""https://a.b/c", "http://d.e""#, "URL"), (#""https://a.b/{c}""#, "String"),
+            (#""https://a.b/c", """#, "String"), (#""git://a.b""#, "String"),
+            (#""0F0A1C5E-91B4-4C6F-9A51-0B7C0C3A4D10""#, "UUID"),
+            // Foundation writes capital letters.
+            (#""0f0a1c5e-91b4-4c6f-9a51-0b7c0c3a4d10""#, "String"),
+        ])
+    func values(values: String, type: String) throws {
+        // One object for each value: an array would be joined to them.
+        let parts = try JSON(parsing: Data("[\(values)]".utf8), name: "").elements ?? []
+        #expect(!parts.isEmpty)
+        let source = try Generated(samples: "[\(Self.objects(values).joined(separator: ","))]")
+        #expect(source.has("let x: \(type)"), "\(source)")
+    }
+
+    /// Returns `{"x": ...}` for each value of a list.
+    private static func objects(_ values: String) -> [String] {
+        var parts: [String] = []
+        var depth = 0
+        for part in values.split(separator: ",", omittingEmptySubsequences: false) {
+            if depth > 0 {
+                parts[parts.count - 1] += ",\(part)"
+            } else {
+                parts.append(String(part))
+            }
+            depth += part.count { "[{".contains($0) } - part.count { "]}".contains($0) }
+        }
+        return parts.map { "{\"x\":\($0)}" }
+    }
+
+    @Test("Strings stay strings if the user wants it")
+    func plainStrings() throws {
+        let source = try Generated(samples: #"{"x": "https://a.b/c"}"#) { $0.keepsStrings = true }
+        #expect(source.has("let x: String"))
+        #expect(!source.has("import Foundation"))
+    }
+
+    @Test("A member that some objects lack is a Field of a node, and an optional of others")
+    func absent() throws {
+        let nodes = try Generated(samples: #"[{"id": 1, "x": 1}, {"id": 2}]"#)
+        #expect(nodes.types == ["@Normalized(.codable, policy: .merge) struct Shop"])
+        #expect(nodes.members(of: "Shop") == ["let id: Int", "let x: Field<Int>"])
+        let whole = try Generated(samples: #"[{"id": 1, "x": 1}, {"id": 2}]"#) {
+            $0.absence = .none
+        }
+        #expect(whole.types == ["@Normalized(.codable) struct Shop"])
+        #expect(whole.members(of: "Shop") == ["let id: Int", "let x: Int?"])
+        let others = try Generated(samples: #"[{"x": 1}, {}]"#)
+        #expect(others.members(of: "Shop") == ["let x: Int?"])
+        let nulls = try Generated(samples: #"[{"x": 1}, {"x": null}, {}]"#)
+        #expect(nulls.members(of: "Shop") == ["let x: Field<Int>"])
+    }
+
+    @Test("Several samples together show what may be missing")
+    func severalSamples() throws {
+        let source = try Generated(
+            samples: #"{"a": 1, "b": "x"}"#, #"{"a": 2.5, "c": null}"#)
+        #expect(
+            source.members(of: "Shop") == [
+                "let a: Double", "let b: String?", "let c: Field<ShopJSON>",
+            ])
+    }
+
+    @Test("Keys that are no names are data")
+    func dictionary() throws {
+        let source = try Generated(
+            samples: """
+                {"days": {"2014-08-31": {"n": 1, "m": 2}, "2014-09-01": {"n": 3}},
+                 "sums": {"1": 2, "b": 3.5}, "by id": {"7": {"id": 7}}}
+                """)
+        #expect(
+            source.members(of: "Shop") == [
+                #"@Stored("by id") let byId: [String: ById]"#, "let days: [String: Day]",
+                "let sums: [String: Double]",
+            ])
+        #expect(source.members(of: "Day") == ["let m: Int?", "let n: Int"])
+    }
+
+    // MARK: One type
+
+    @Test("Objects without identifiers and with the same members are one type")
+    func sameMembers() throws {
+        let source = try Generated(
+            samples: """
+                {"sizes": {"small": {"w": 1, "h": 2}, "large": {"w": 3, "h": 4}},
+                 "box": {"w": "wide", "h": "high"}, "crate": {"w": "a", "h": "b"},
+                 "point": {"x": 1}, "dot": {"x": 1}}
+                """)
+        #expect(source.members(of: "Sizes") == ["let large: Size", "let small: Size"])
+        #expect(
+            source.members(of: "Shop") == [
+                "let box: Box", "let crate: Box",
+                // One member is too little to tell.
+                "let dot: Dot", "let point: Point", "let sizes: Sizes",
+            ])
+    }
+
+    @Test("What one type contains is one type, however different it is")
+    func members() throws {
+        let user = #""id": 1, "name": "a""#
+        let source = try Generated(
+            samples: """
+                [{"id": 1, "user": {\(user), "more": {"a": 1, "b": 2}}},
+                 {"id": 2, "user": {"id": 2, "name": "b", "more": {"c": 3}},
+                  "seen": {"user": {\(user), "more": {"d": 1}}}}]
+                """)
+        #expect(
+            source.members(of: "More") == [
+                "let a: Int?", "let b: Int?", "let c: Int?", "let d: Int?",
+            ])
+    }
+
+    @Test("Objects with the same identifier and other members are projections of one record")
+    func projections() throws {
+        let source = try Generated(
+            samples: """
+                {"actor": {"id": 1, "login": "a"}, "author": {"id": 2, "login": "b"},
+                 "user": {"id": 1, "login": "a", "bio": "c"}}
+                """
+        ) { $0.records = ["actor": "User", "author": "User"] }
+        #expect(
+            source.members(of: "Shop") == [
+                "let actor: Actor", "let author: Actor", "let user: User",
+            ])
+        #expect(source.has(#"@Normalized(.codable, type: "User") struct Actor {"#))
+        #expect(source.has("@Normalized(.codable) struct User {"))
+    }
+
+    @Test("Projections of one record agree about what the record has")
+    func agreement() throws {
+        let source = try Generated(
+            samples: """
+                {"actor": {"id": 1, "at": "2013-01-10T07:58:30Z", "n": 1, "bio": null,
+                           "more": {"a": 1}, "org": {"id": 1, "a": 1}},
+                 "user": {"id": 2, "at": "yesterday", "n": 2.5, "bio": "b", "x": 1,
+                          "more": {"b": 1}, "org": {"id": 1, "b": 2}}}
+                """
+        ) { $0.records = ["actor": "User"] }
+        let members = [
+            "let at: String", "let bio: Field<String>", "let more: More", "let n: Double",
+        ]
+        #expect(
+            source.members(of: "Actor")
+                == ["let id: Int"] + members + ["let org: Org"])
+        #expect(
+            source.members(of: "User")
+                == ["let id: Int"] + members + ["let org: UserOrg", "let x: Int"])
+        #expect(source.members(of: "More") == ["let a: Int?", "let b: Int?"])
+        #expect(source.has(#"@Normalized(.codable, type: "Org") struct UserOrg {"#))
+    }
+
+    @Test("A record that contains itself is a class")
+    func recursion() throws {
+        let source = try Generated(
+            samples: #"{"users": [{"id": 1, "boss": {"id": 2}}, {"id": 3}]}"#
+        ) { $0.records = ["boss": "User"] }
+        #expect(source.has("@Normalized(.codable, policy: .merge) final class User {"))
+        #expect(source.members(of: "User") == ["let id: Int", "let boss: Field<User>"])
+    }
+
+    // MARK: Nodes
+
+    @Test("Objects with one identifier and different content are no nodes, and those around are")
+    func contradictions() throws {
+        let source = try Generated(
+            samples: """
+                [{"id": 1, "mentions": [{"id": 7, "at": 1}]}, {"id": 2, "mentions": [{"id": 7, "at": 2}]},
+                 {"id": 1, "mentions": [{"id": 7, "at": 1}]}]
+                """)
+        #expect(source.members(of: "Shop") == ["let id: Int", "let mentions: [Mention]"])
+        #expect(
+            source.has(
+                "/// No node: two objects of the sample have one `id` and another `at`."))
+        #expect(source.lines.count { $0 == "var modelIdentifier: String? { nil }" } == 1)
+    }
+
+    @Test("A member that only one of two objects has contradicts the other if nothing is left out")
+    func absentContradicts() throws {
+        let sample = #"[{"id": 1, "a": 1}, {"id": 1}]"#
+        let partial = try Generated(samples: sample)
+        #expect(!partial.has("var modelIdentifier: String? { nil }"))
+        let whole = try Generated(samples: sample) { $0.absence = .none }
+        #expect(whole.has("var modelIdentifier: String? { nil }"))
+    }
+
+    @Test("A record whose identifiers are numbers and strings is no node")
+    func kindsOfIdentifiers() throws {
+        let source = try Generated(
+            samples: #"{"a": {"user": {"id": 1, "b": 1}}, "user": {"id": "1"}}"#)
+        #expect(source.lines.count { $0 == "var modelIdentifier: String? { nil }" } == 2)
+    }
+
+    @Test("What contains an object that is no node may itself become none")
+    func contradictionsAround() throws {
+        let source = try Generated(
+            samples: """
+                [{"id": 1, "mention": {"id": 7, "at": 1}}, {"id": 1, "mention": {"id": 7, "at": 2}}]
+                """)
+        #expect(source.lines.count { $0 == "var modelIdentifier: String? { nil }" } == 2)
+    }
+
+    @Test(
+        "Identifiers are strings or whole numbers, of one kind and in all objects",
+        arguments: [
+            (#"[{"id": "https://a.b"}]"#, "String", true), (#"[{"id": 1}]"#, "Int", true),
+            (#"[{"id": 1}, {"id": "a"}]"#, "ShopJSON", false),
+            (#"[{"id": 1}, {"x": 2}]"#, "Int?", false),
+            (#"[{"id": 1}, {"id": null}]"#, "Field<Int>", false),
+            (#"[{"id": 1.5}]"#, "Double", false), (#"[{"id": {}}]"#, "Id", false),
+        ])
+    func identifiers(sample: String, type: String, isNode: Bool) throws {
+        let source = try Generated(samples: sample)
+        #expect(source.has("let id: \(type)"), "\(source)")
+        #expect(source.has("var modelIdentifier: String? { nil }") == !isNode)
+    }
+
+    @Test("Another member may be the identifier")
+    func idKey() throws {
+        let source = try Generated(samples: #"[{"id": 1, "id_str": "1"}]"#) {
+            $0.idKey = "id_str"
+        }
+        #expect(
+            source.members(of: "Shop")
+                == [#"@Stored("id_str") let id: String"#, #"@Stored("id") let id2: Int"#])
+    }
+
+    // MARK: Documents
+
+    @Test("A list has elements of the type that is named, or of the file's name in the singular")
+    func lists() throws {
+        #expect(
+            try Generated(samples: #"[{"a": 1}]"#) { $0.rootType = "Events" }
+                .has("// A document is [Events]."))
+        let source = try Generator(GenerationOptions()).source(
+            fromSamples: [("github_events.json", Data(#"[{"a": 1}]"#.utf8))])
+        #expect(source.contains("struct GithubEvent {"))
+    }
+
+    @Test(
+        "A document without an object is a problem",
+        arguments: ["1", "[]", "[[1], [\"a\"]]", "null"])
+    func noObject(sample: String) {
+        #expect(throws: GenerationError.self) { try Generated(samples: sample) }
+    }
+
+    @Test("A type for a property that the sample does not have is a problem")
+    func misspelledProperty() {
+        let error = #expect(throws: GenerationError.self) {
+            try Generated(samples: #"{"user": {"id": 1}}"#) { $0.records = ["usr": "User"] }
+        }
+        #expect(
+            error?.description
+                == "shop.json: a type is given for `usr`, under which no object stands")
+    }
+
+    @Test("A file that is no JSON is named, with the place")
+    func noJSON() {
+        let error = #expect(throws: GenerationError.self) { try Generated(samples: "{\"a\": }") }
+        #expect(
+            error?.description
+                == "shop.json: this is no JSON: Invalid value around character 6.")
+    }
+}

@@ -1,0 +1,351 @@
+import Foundation
+import Testing
+
+@testable import EspalierGeneration
+
+@Suite("Types of a schema")
+struct SchemaReaderTests {
+    // MARK: Members
+
+    /// An object with the members `id` and `x`, of which `required` names the necessary ones.
+    private func object(x: String, required: String, id: String = #"{"type": "integer"}"#) -> String
+    {
+        """
+        {"title": "Item", "type": "object", "required": [\(required)],
+         "properties": {"id": \(id), "x": \(x)}}
+        """
+    }
+
+    @Test(
+        "A member that may be null is a Field, and one that may be missing is a Field of a node",
+        arguments: [
+            (#"{"type": "string"}"#, #""id", "x""#, "String"),
+            (#"{"type": "string"}"#, #""id""#, "Field<String>"),
+            (#"{"type": ["string", "null"]}"#, #""id", "x""#, "Field<String>"),
+            (#"{"type": "string", "nullable": true}"#, #""id""#, "Field<String>"),
+            // Without a required identifier, the object is no node.
+            (#"{"type": "string"}"#, #""x""#, "String"), (#"{"type": "string"}"#, "", "String?"),
+            (#"{"type": ["null", "string"]}"#, "", "Field<String>"),
+            (#"{"oneOf": [{"type": "null"}, {"type": "string"}]}"#, "", "Field<String>"),
+            (#"{"anyOf": [{"type": "boolean"}, {"type": "null"}]}"#, #""x""#, "Field<Bool>"),
+            (#"{}"#, #""x""#, "ItemJSON"), ("true", "", "Field<ItemJSON>"),
+        ])
+    func presence(schema: String, required: String, type: String) throws {
+        let source = try Generated(schema: object(x: schema, required: required))
+        #expect(source.has("let x: \(type)"), "\(source)")
+    }
+
+    @Test("A node of which members may be missing merges, and says so only then")
+    func policy() throws {
+        let string = #"{"type": "string"}"#
+        let partial = try Generated(schema: object(x: string, required: #""id""#))
+        #expect(partial.types == ["@Normalized(.codable, policy: .merge) struct Item"])
+        let whole = try Generated(schema: object(x: string, required: #""id", "x""#))
+        #expect(whole.types == ["@Normalized(.codable) struct Item"])
+        let none = try Generated(schema: object(x: string, required: #""id""#)) {
+            $0.absence = .none
+        }
+        #expect(none.types == ["@Normalized(.codable) struct Item"])
+        #expect(none.has("let x: String?"))
+    }
+
+    @Test(
+        "Types and formats are the types of Swift",
+        arguments: [
+            (#"{"type": "string", "format": "date-time"}"#, "Date"),
+            (#"{"type": "string", "format": "uri"}"#, "URL"),
+            (#"{"type": "string", "format": "uuid"}"#, "UUID"),
+            (#"{"type": "string", "format": "email"}"#, "String"),
+            (#"{"type": "integer"}"#, "Int"), (#"{"type": "number"}"#, "Double"),
+            (#"{"type": "boolean"}"#, "Bool"), (#"{"const": 7}"#, "Int"),
+            (#"{"const": "a"}"#, "String"), (#"{"const": true}"#, "Bool"),
+            (#"{"const": 0.5}"#, "Double"), (#"{"enum": [true, false]}"#, "Bool"),
+            (#"{"enum": ["a", 1]}"#, "ItemJSON"), (#"{"enum": ["a"]}"#, "String"),
+            (#"{"type": "array", "items": {"type": "integer"}}"#, "[Int]"),
+            (#"{"items": {"type": ["integer", "null"]}}"#, "[Int?]"),
+            (#"{"type": "array"}"#, "[ItemJSON]"),
+            (#"{"type": "array", "items": {"items": {"type": "number"}}}"#, "[[Double]]"),
+            (#"{"type": "object"}"#, "[String: ItemJSON]"),
+            (
+                #"{"type": "object", "additionalProperties": {"type": "number"}}"#,
+                "[String: Double]"
+            ),
+            (
+                #"{"additionalProperties": {"type": "string", "nullable": true}}"#,
+                "[String: String?]"
+            ),
+            (#"{"allOf": [{"type": "integer"}], "description": "a"}"#, "Int"),
+        ])
+    func types(schema: String, type: String) throws {
+        let source = try Generated(schema: object(x: schema, required: #""id", "x""#))
+        #expect(source.has("let x: \(type)"), "\(source)")
+        let needsFoundation = ["Date", "URL", "UUID"].contains(type)
+        #expect(source.has("import Foundation") == needsFoundation)
+    }
+
+    // MARK: Identifiers
+
+    @Test(
+        "An id that may be missing or null, or is no plain value, identifies nothing",
+        arguments: [
+            (#"{"type": "integer"}"#, #""x""#, "`id` is not required"),
+            (#"{"type": ["integer", "null"]}"#, #""id""#, "`id` may be null"),
+            (
+                #"{"type": "string", "format": "uri"}"#, #""id""#,
+                "`id` is no string, integer or UUID"
+            ),
+        ])
+    func denied(id: String, required: String, reason: String) throws {
+        let source = try Generated(schema: object(x: "true", required: required, id: id))
+        #expect(source.has("/// No node: \(reason)."), "\(source)")
+        #expect(source.has("var modelIdentifier: String? { nil }"))
+    }
+
+    @Test("Definitions may be of one record, by an option or by a keyword of the schema")
+    func records() throws {
+        let members = #""required": ["id"], "properties": {"id": {"type": "string"}}"#
+        let schema = """
+            {"$defs": {"row": {\(members)}, "page": {\(members), "x-espalier-record": "User"},
+                       "User": {\(members)}}}
+            """
+        for name in ["Row", "row"] {
+            let source = try Generated(schema: schema) { $0.records = [name: "User"] }
+            #expect(
+                source.types == [
+                    #"@Normalized(.codable, type: "User") struct Page"#,
+                    #"@Normalized(.codable, type: "User") struct Row"#,
+                    "@Normalized(.codable) struct User",
+                ])
+        }
+    }
+
+    @Test("Another member may be the identifier")
+    func idKey() throws {
+        let source = try Generated(
+            schema: """
+                {"title": "User", "required": ["urn", "id"],
+                 "properties": {"urn": {"type": "string"}, "id": {"type": "integer"}}}
+                """
+        ) { $0.idKey = "urn" }
+        #expect(
+            source.members(of: "User")
+                == [#"@Stored("urn") let id: String"#, #"@Stored("id") let id2: Int"#])
+    }
+
+    // MARK: References
+
+    @Test("An object that contains itself is a class, and one in an array of its own is a struct")
+    func recursion() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "list": {"properties": {"next": {"$ref": "#/$defs/list"}}},
+                  "tree": {"properties": {"trees": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
+                  "a": {"properties": {"b": {"$ref": "#/$defs/b"}}},
+                  "b": {"properties": {"a": {"$ref": "#/$defs/a"}}}}}
+                """)
+        #expect(
+            source.types == [
+                "@Normalized(.codable) final class A", "@Normalized(.codable) final class B",
+                "@Normalized(.codable) final class List", "@Normalized(.codable) struct Tree",
+            ])
+        #expect(source.members(of: "List") == ["let next: List?"])
+    }
+
+    @Test("A reference may lead to the document, to any place in it, and through its own address")
+    func references() throws {
+        let source = try Generated(
+            schema: """
+                {"$id": "https://a.b/c", "title": "Node", "properties": {
+                  "all": {"items": {"$ref": "#"}}, "k~v/w": {"type": "number"},
+                  "same": {"$ref": "#/properties/k~0v~1w"},
+                  "far": {"$ref": "https://a.b/c#/$defs/word"},
+                  "old": {"$ref": "#/definitions/maybe"}},
+                 "$defs": {"word": {"type": "string"}},
+                 "definitions": {"maybe": {"type": ["integer", "null"]}}}
+                """)
+        #expect(
+            source.members(of: "Node") == [
+                "let all: [Node]?", "let far: String?", #"@Stored("k~v/w") let kVW: Double?"#,
+                "let old: Field<Int>", "let same: Double?",
+            ])
+    }
+
+    @Test(
+        "A reference that leads nowhere is a problem",
+        arguments: [
+            (
+                "other.json",
+                "other.json is in another document: put the definition under $defs of this one"
+            ),
+            ("#/$defs/b", "there is nothing at #/$defs/b"),
+            ("#anchor", "#anchor is no JSON pointer: write #/$defs/ and the name"),
+        ])
+    func broken(reference: String, problem: String) {
+        expectProblems(
+            ["#/properties/a/$ref: \(problem)"],
+            schema: #"{"properties": {"a": {"$ref": "\#(reference)"}}}"#)
+    }
+
+    @Test("References in a circle are a problem")
+    func circle() {
+        let text = "this reference leads back to itself"
+        expectProblems(
+            ["#/$defs/a: \(text)", "#/$defs/b: \(text)"],
+            schema: """
+                {"properties": {"x": true}, "$defs": {
+                  "a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
+                """)
+    }
+
+    // MARK: Composition
+
+    @Test("`allOf` and members beside a reference are one object with the members of all")
+    func allOf() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "base": {"required": ["kind"], "properties": {"kind": {"type": "string"}}},
+                  "both": {"allOf": [{"$ref": "#/$defs/base"},
+                                     {"required": ["n"], "properties": {"n": {"type": "integer"}}}],
+                           "properties": {"kind": {"const": "both"}}},
+                  "beside": {"$ref": "#/$defs/both", "properties": {"m": {"type": "number"}}}}}
+                """)
+        let both = ["/// Always `both`.", "let kind: String"]
+        #expect(source.members(of: "Both") == both + ["let n: Int"])
+        #expect(source.members(of: "Beside") == both + ["let m: Double?", "let n: Int"])
+    }
+
+    @Test("Alternatives with a constant each are told apart by it, and others by trying")
+    func oneOf() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "cat": {"required": ["kind"], "properties": {"kind": {"const": "CAT"}}},
+                  "dog": {"required": ["kind", "n"],
+                          "properties": {"kind": {"enum": ["dog"]}, "n": {"type": "integer"}}},
+                  "pet": {"oneOf": [{"$ref": "#/$defs/cat"}, {"$ref": "#/$defs/dog"}]},
+                  "any": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "integer"},
+                                    {"$ref": "#/$defs/cat"}, {"$ref": "#/$defs/dog"}]}}}
+                """)
+        #expect(
+            source.members(of: "Pet") == [
+                "case cat(Cat)", "case dog(Dog)", "/// A kind that this file does not know.",
+                "case unknown(ShopJSON)",
+            ])
+        #expect(source.has(#"case "CAT"?: self = .cat(try container.decode(Cat.self))"#))
+        let tried = source.text.split(separator: "enum AnyModel").last?.split(separator: "\n")
+            .compactMap { $0.split(separator: "try? container.decode(").dropFirst().first }
+            .prefix(5).map { String($0.prefix { $0 != "." }) }
+        #expect(tried == ["Int", "Double", "String", "Dog", "Cat"])
+    }
+
+    @Test("Alternatives that only say what is required are no types")
+    func requirements() throws {
+        let source = try Generated(
+            schema: """
+                {"title": "A", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+                 "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+                """)
+        #expect(source.types == ["@Normalized(.codable) struct A"])
+    }
+
+    @Test("Several types are an enum with a case for each")
+    func severalTypes() throws {
+        let source = try Generated(
+            schema: object(x: #"{"type": ["string", "integer", "null"]}"#, required: #""id", "x""#))
+        #expect(source.has("let x: Field<X>"))
+        #expect(source.members(of: "X:").isEmpty)
+        #expect(source.has("case string(String)") && source.has("case integer(Int)"))
+    }
+
+    @Test("The schemas of a web service are types, and the rest of its description is not read")
+    func service() throws {
+        let source = try Generated(
+            schema: """
+                {"openapi": "3.0.0", "info": {"title": "Shop"}, "paths": {}, "components": {
+                  "schemas": {"Item": {"properties": {"name": {"type": "string", "example": "a"}}}}}}
+                """)
+        #expect(source.types == ["@Normalized(.codable) struct Item"])
+    }
+
+    // MARK: Problems
+
+    @Test(
+        "A keyword that no type can follow is a problem at its place",
+        arguments: [
+            ("not", "{}", "describe what the value is"),
+            ("if", "{}", "use oneOf"), ("dependentSchemas", "{}", "use oneOf"),
+            ("patternProperties", "{}", "use additionalProperties"),
+            ("prefixItems", "[]", "use items with one schema for all elements"),
+            ("$dynamicRef", "\"#a\"", "use $ref"),
+        ])
+    func unsupported(keyword: String, value: String, remedy: String) {
+        expectProblems(
+            ["#/properties/a/\(keyword): this keyword is not supported: \(remedy)"],
+            schema: #"{"properties": {"a": {"\#(keyword)": \#(value)}}}"#)
+    }
+
+    @Test("All problems of a schema are found at once")
+    func problems() {
+        expectProblems(
+            [
+                "#/properties/a/propertis: "
+                    + "this keyword is unknown; keywords of your own begin with x-",
+                "#/properties/b: a schema is an object or true, and this is boolean",
+                "#/properties/c/additionalProperties: "
+                    + "a type for further members beside properties is not supported",
+                "#/properties/d/oneOf: "
+                    + "members beside oneOf are not supported: move them into its schemas",
+                "#/properties/e/type: text is no type of JSON Schema",
+                "#/properties/f/allOf/0/oneOf: oneOf together with allOf or $ref is not supported",
+            ],
+            schema: """
+                {"properties": {
+                  "a": {"propertis": {}, "x-own": 1}, "b": false,
+                  "c": {"properties": {"d": true}, "additionalProperties": {"type": "string"}},
+                  "d": {"oneOf": [{"type": "string"}, {"type": "number"}], "properties": {"e": true}},
+                  "e": {"type": "text"},
+                  "f": {"allOf": [{"oneOf": [{"type": "string"}, {"type": "number"}]},
+                                  {"properties": {"g": true}}]}}}
+                """)
+        expectProblems([": this is no JSON: \(Self.endOfFile)"], schema: "{")
+        expectProblems(["#: a schema is an object, and this is array"], schema: "[]")
+        expectProblems(
+            ["#: no object, no enum and no oneOf: there is no type to generate"],
+            schema: #"{"type": "string"}"#)
+    }
+
+    private static let endOfFile = "Unexpected end of file during JSON parse."
+
+    // MARK: Names
+
+    @Test("Types that want the same name have the names of their parents in front, in any order")
+    func names() throws {
+        let inner = #"{"properties": {"kind": {"enum": ["a", "b"]}}}"#
+        let source = try Generated(
+            schema: """
+                {"title": "Root", "properties": {"cat": \(inner), "dog": \(inner),
+                  "type": {"enum": ["c", "d"]}, "state": {"enum": ["e", "f"]}}}
+                """)
+        let names = source.types.map {
+            $0.split(separator: ":")[0].split(separator: " ").last.map(String.init)
+        }
+        #expect(
+            names == ["Root", "Cat", "Dog", "RootCatKind", "RootDogKind", "RootType", "State"])
+    }
+
+    @Test("The document has the name of the option, of its title or of its file, in this order")
+    func rootName() throws {
+        let body = #""type": "array", "items": {"properties": {"a": true}}"#
+        #expect(
+            try Generated(schema: "{\(body)}").types.first == "@Normalized(.codable) struct Shop")
+        let titled = try Generated(schema: #"{"title": "open orders", \#(body)}"#)
+        #expect(titled.types.first == "@Normalized(.codable) struct OpenOrder")
+        #expect(titled.has("// A document is [OpenOrder]."))
+        let chosen = try Generated(schema: #"{"title": "orders", \#(body)}"#) {
+            $0.rootType = "Status"
+        }
+        #expect(chosen.has("// A document is [Status]."))
+    }
+}
