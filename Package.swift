@@ -64,6 +64,8 @@ let package = Package(
         .library(name: "RocketData", targets: ["RocketData", "ConsistencyManager"]),
         .library(name: "ConsistencyManager", targets: ["ConsistencyManager"]),
         .executable(name: "espalier", targets: ["EspalierMain"]),
+        // Models from the JSON Schemas of a target, at each build.
+        .plugin(name: "EspalierGenerate", targets: ["EspalierGenerate"]),
         // For this project's own package of benchmarks, without any promise to others.
         .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
         .library(name: "_EspalierFixtures", targets: ["EspalierFixtures"]),
@@ -200,7 +202,15 @@ let package = Package(
                 serverProduct("Metrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        // Types for JSON. Knows Foundation alone, because every package that uses the plugin builds
+        // it.
         .target(name: "EspalierGeneration", swiftSettings: settings),
+        .executableTarget(
+            name: "espalier-generate", dependencies: ["EspalierGeneration"],
+            swiftSettings: settings),
+        .plugin(
+            name: "EspalierGenerate", capability: .buildTool(),
+            dependencies: ["espalier-generate"]),
         .executableTarget(
             name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(

@@ -27,8 +27,11 @@ final class Checkout {
     ///   - products: The products that a client uses. Without products there is no client.
     ///   - form: How the client names the package.
     ///   - traits: The traits of the client's dependency, as Swift; empty for the default traits.
+    ///   - plugins: The plugins that a client uses.
+    ///   - sources: Other sources of the client, by name, in place of its program or beside it.
     init(
-        client products: [String] = [], by form: Form = .path, traits: String = ""
+        client products: [String] = [], by form: Form = .path, traits: String = "",
+        plugins: [String] = [], sources others: [String: String] = [:]
     ) throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "espalier-checkout-\(UUID().uuidString)")
@@ -39,7 +42,8 @@ final class Checkout {
         try files.createDirectory(
             at: copy.appending(path: "Benchmarks"), withIntermediateDirectories: true)
         for name in [
-            "Package.swift", "Examples", "Snippets", "Sources", "Tests", "Benchmarks/Charts",
+            "Package.swift", "Examples", "Plugins", "Snippets", "Sources", "Tests",
+            "Benchmarks/Charts",
             "Benchmarks/Fixtures", "Benchmarks/Suites",
         ] {
             try files.copyItem(at: root.appending(path: name), to: copy.appending(path: name))
@@ -56,6 +60,7 @@ final class Checkout {
         let sources = package.appending(path: "Sources/Client")
         try files.createDirectory(at: sources, withIntermediateDirectories: true)
         let dependencies = products.map { ".product(name: \"\($0)\", package: \"Espalier\")" }
+        let used = plugins.map { ".plugin(name: \"\($0)\", package: \"Espalier\")" }
         let manifest = """
             // swift-tools-version: 6.2
             import PackageDescription
@@ -68,7 +73,8 @@ final class Checkout {
                 ],
                 targets: [
                     .executableTarget(
-                        name: "Client", dependencies: [\(dependencies.joined(separator: ", "))])
+                        name: "Client", dependencies: [\(dependencies.joined(separator: ", "))],
+                        plugins: [\(used.joined(separator: ", "))])
                 ])
             """
         try Data(manifest.utf8).write(to: package.appending(path: "Package.swift"))
@@ -77,6 +83,9 @@ final class Checkout {
             ? "import EspalierConsistency\nimport EspalierProviders\n\nprint(ConsistencyManager())\n"
             : "print()\n"
         try Data(program.utf8).write(to: sources.appending(path: "main.swift"))
+        for (name, text) in others {
+            try Data(text.utf8).write(to: sources.appending(path: name))
+        }
     }
 
     /// Makes `folder` a repository with one commit, which is version 1.0.0.

@@ -68,6 +68,27 @@ struct TraitTests {
         }
     }
 
+    @Test(
+        "A client's schemas become models when it is built, and the plugin fetches no package",
+        .timeLimit(.minutes(5)))
+    func plugin() throws {
+        // An enum needs no macro, and so no swift-syntax.
+        let client = try Checkout(
+            client: ["Macros"], traits: "[]", plugins: ["EspalierGenerate"],
+            sources: [
+                "order.schema.json": #"{"$defs": {"state": {"enum": ["open", "sent"]}}}"#,
+                "espalier-generate.json": #"{"import": "EspalierNormalized"}"#,
+                "main.swift": "print(State(rawValue: \"open\"), State(rawValue: \"lost\"))\n",
+            ])
+        let (status, text) = try client.run([
+            "run", "--disable-index-store", "-debug-info-format", "none",
+        ])
+        #expect(status == 0, "\(text)")
+        #expect(text.hasSuffix("open unknown(\"lost\")\n"), "\(text)")
+        #expect(!text.contains("warning: "), "\(text)")
+        #expect(try client.fetched() == [])
+    }
+
     @Test("The tool depends on nothing of the macro with any traits, and the library does")
     func tool() throws {
         let manifest = try Checkout().manifest()
@@ -76,6 +97,10 @@ struct TraitTests {
         #expect(
             tool.isDisjoint(with: ["EspalierMacros", "EspalierNormalized", "swift-syntax"]),
             "\(tool.sorted())")
+        #expect(
+            try manifest.reached(from: "EspalierGenerate") == [
+                "espalier-generate", "EspalierGeneration",
+            ])
         let library = try manifest.reached(from: "Espalier")
         #expect(library.isSuperset(of: ["EspalierMacros", "EspalierNormalized", "swift-syntax"]))
         #expect(library.isDisjoint(with: ["swift-argument-parser", "hdrhistogram-swift"]))

@@ -56,7 +56,7 @@ enum RootEntries {
     static let known: Set<String> = [
         ".ci", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "Examples", "Fuzz",
         "LICENSE", "Makefile",
-        "Package.swift",
+        "Package.swift", "Plugins",
         "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
     ]
 
