@@ -1,5 +1,7 @@
 // Records that expire, and what reads accept.
 
+#if Macros
+
 import Espalier
 
 @Normalized(maxAge: .hours(1)) struct Weather {
@@ -43,3 +45,5 @@ func example(_ cache: NormalizedCache, _ feed: Feed, _ server: Server) async thr
     show(await cache.read(Feed.self, "Feed:1", accepting: .staleWhileRevalidate))
     // snippet.end
 }
+
+#endif

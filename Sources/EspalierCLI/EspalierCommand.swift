@@ -32,7 +32,7 @@ struct EspalierCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Budget and eviction:",
                 subcommands: [
-                    BudgetCommand.self, EvictCommand.self, SweepCommand.self, PinCommand.self, UnpinCommand.self,
+                    BudgetCommand.self, EvictCommand.self, PinCommand.self, UnpinCommand.self,
                     CollectCyclesCommand.self,
                 ]),
             CommandGroup(

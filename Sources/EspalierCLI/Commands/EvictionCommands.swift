@@ -4,21 +4,27 @@ import EspalierInspection
 import EspalierRecords
 import EspalierStore
 
-/// `espalier evict`: evicts the least recently used trees, or named records.
+/// `espalier evict`: evicts the least recently used trees, those that have expired, or named
+/// records.
 struct EvictCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
-        abstract: "Evicts the least recently used trees, or named records.",
+        abstract: "Evicts the least recently used trees, expired ones, or named records.",
         discussion: """
             --to prints what an eviction down to a size would remove; --yes evicts. Trees go in \
             the order of their last access until the rest takes no more than the size; pinned \
             trees stay. The file does not shrink: the freed pages are there for what is written \
             next, and the budget limits the directory.
 
+            --expired evicts the trees whose first record is older than the age that its write or \
+            its type allowed, unless others refer to them or they are pinned. The cache does so \
+            by itself when it needs room.
+
             A named record goes at once, whatever its age. The records it refers to stay and count \
             as accessed. A record that is pinned, or that others refer to, cannot be evicted: \
             exits with 1. Exits with 2 if the cache has no record of that name.
-            """)
+            """,
+        aliases: ["sweep"])
 
     @OptionGroup var cache: CacheArgument
 
@@ -40,15 +46,18 @@ struct EvictCommand: CacheCommand {
     @Flag(help: "Evicts, instead of printing what --to would evict.")
     var yes = false
 
+    @Flag(help: "Evicts the trees that have expired.")
+    var expired = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         let names = identifiers + collection
-        guard (to == nil) != names.isEmpty else {
+        guard [to != nil, expired, !names.isEmpty].filter({ $0 }).count == 1 else {
             throw ValidationError(
-                to == nil
-                    ? "Give --to with a size, or the records to evict."
-                    : "--to cannot be combined with names of records.")
+                to == nil && !expired
+                    ? "Give --to with a size, --expired, or the records to evict."
+                    : "--to, --expired and names of records cannot be combined.")
         }
         guard !yes || to != nil else { throw ValidationError("--yes requires --to.") }
         guard !names.contains("") else {
@@ -75,6 +84,8 @@ struct EvictCommand: CacheCommand {
         let before = try cache.statistics()
         if let to {
             try await cache.evict(to: ByteCount(to.bytes)).committed
+        } else if expired {
+            _ = try await cache.evictExpired()
         } else {
             try await evictNamed(in: cache)
         }
@@ -148,36 +159,6 @@ struct BudgetCommand: CacheCommand {
         try output.print(
             BudgetReport(
                 statistics: cache.statistics(), condition: cache.condition(), pinnedBytes: pinned))
-    }
-}
-
-/// `espalier sweep`: evicts what has expired.
-struct SweepCommand: CacheCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sweep",
-        abstract: "Evicts the trees that have expired.",
-        discussion: """
-            A tree expires if its first record is older than the age that its write or its type \
-            allowed. Trees to which others refer stay, and so do pinned ones. The cache evicts \
-            expired trees by itself when it needs room; a sweep makes room before.
-            """)
-
-    @OptionGroup var cache: CacheArgument
-
-    @Flag(help: "Evicts what has expired: the only kind of sweep.")
-    var expired = false
-
-    @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        guard expired else { throw ValidationError("Give --expired: what to evict.") }
-    }
-
-    @MainActor
-    func run(on cache: NormalizedCache) async throws {
-        let before = try cache.statistics()
-        _ = try await cache.evictExpired()
-        try output.print(EvictionSummary(before: before, after: try cache.statistics()))
     }
 }
 

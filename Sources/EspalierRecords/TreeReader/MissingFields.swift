@@ -220,3 +220,53 @@ extension Data: StandIn { fileprivate static var standIn: Data { Data() } }
 extension UUID: StandIn { fileprivate static var standIn: UUID { UUID() } }
 extension URL: StandIn { fileprivate static var standIn: URL { URL(filePath: "/") } }
 extension Decimal: StandIn { fileprivate static var standIn: Decimal { 0 } }
+
+// MARK: - In a read
+
+extension TreeReader {
+    /// Notes the type as which a record is read. Returns the number of missing fields so far.
+    @usableFromInline
+    func startCollecting(at handle: Handle, _ type: Any.Type) -> Int {
+        guard missingFieldRule == .collect else { return 0 }
+        state.missing.types[handle] = TypeName.of(type)
+        return state.missing.all.count
+    }
+
+    /// Returns the error of a record that could not be decoded. If the read has found more missing
+    /// fields than `count`, the initialiser may not have accepted a value that stands in for one:
+    /// its error means nothing, and the model is left out.
+    @usableFromInline
+    func collected(_ error: any Error, since count: Int) -> any Error {
+        guard missingFieldRule == .collect, state.missing.all.count > count else { return error }
+        return ReadFailure(.incomplete)
+    }
+
+    /// The record being decoded.
+    var currentRecord: Handle? { path.current }
+
+    var isInStandIn: Bool { state.missing.standIns > 0 }
+
+    func noteMissing(_ path: String, of identifier: String?, at handle: Handle) {
+        let type = state.missing.types[handle] ?? ""
+        state.missing.add(MissingField(identifier: identifier ?? "?", type: type, path: path))
+    }
+
+    /// Runs `body`, which makes a value that stands in for a missing one.
+    func withStandIn<R>(_ body: () -> R) -> R {
+        state.missing.standIns += 1
+        defer { state.missing.standIns -= 1 }
+        return body()
+    }
+
+    /// Returns the error of a field that is nil where a value is required.
+    func lackingValue(_ error: any Error) -> any Error {
+        if let error = error as? DecodingError {
+            var failure = ReadFailure(error)
+            failure.isNull = true
+            return error.with(failure: failure)
+        }
+        guard var failure = error as? ReadFailure else { return error }
+        failure.isNull = true
+        return failure
+    }
+}

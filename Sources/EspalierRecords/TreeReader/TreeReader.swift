@@ -100,9 +100,6 @@ package final class TreeReader {
     /// Whether the read left a back reference out.
     package var isCut: Bool { state.isCut }
 
-    /// The ages of the records that may expire.
-    package var ages: TreeAges { state.ages }
-
     /// Whether the read ended because a record lacks a required field.
     package var lacksField: Bool { state.lacksField }
 
@@ -471,54 +468,6 @@ package final class TreeReader {
         return path.children[run.lowerBound + ordinal]
     }
 
-    // MARK: Missing fields
-
-    /// Notes the type as which a record is read. Returns the number of missing fields so far.
-    @usableFromInline
-    func startCollecting(at handle: Handle, _ type: Any.Type) -> Int {
-        guard missingFieldRule == .collect else { return 0 }
-        state.missing.types[handle] = TypeName.of(type)
-        return state.missing.all.count
-    }
-
-    /// Returns the error of a record that could not be decoded. If the read has found more missing
-    /// fields than `count`, the initialiser may not have accepted a value that stands in for one:
-    /// its error means nothing, and the model is left out.
-    @usableFromInline
-    func collected(_ error: any Error, since count: Int) -> any Error {
-        guard missingFieldRule == .collect, state.missing.all.count > count else { return error }
-        return ReadFailure(.incomplete)
-    }
-
-    /// The record being decoded.
-    var currentRecord: Handle? { path.current }
-
-    var isInStandIn: Bool { state.missing.standIns > 0 }
-
-    func noteMissing(_ path: String, of identifier: String?, at handle: Handle) {
-        let type = state.missing.types[handle] ?? ""
-        state.missing.add(MissingField(identifier: identifier ?? "?", type: type, path: path))
-    }
-
-    /// Runs `body`, which makes a value that stands in for a missing one.
-    func withStandIn<R>(_ body: () -> R) -> R {
-        state.missing.standIns += 1
-        defer { state.missing.standIns -= 1 }
-        return body()
-    }
-
-    /// Returns the error of a field that is nil where a value is required.
-    func lackingValue(_ error: any Error) -> any Error {
-        if let error = error as? DecodingError {
-            var failure = ReadFailure(error)
-            failure.isNull = true
-            return error.with(failure: failure)
-        }
-        guard var failure = error as? ReadFailure else { return error }
-        failure.isNull = true
-        return failure
-    }
-
     // MARK: Failures
 
     /// Returns a failure that ends the read even if a model's initialiser swallows it.
@@ -579,40 +528,6 @@ package final class TreeReader {
         return withExtendedLifetime(owner) {
             try? Record(reading: stored, handle: handle, shapes: source.shape)
         }
-    }
-
-    // MARK: Ages
-
-    /// Notes the age of a record that may expire. Throws if it has expired and the read does not
-    /// accept that.
-    ///
-    /// What the record's write said counts, then its type, then the cache. A record without a date,
-    /// which a version without expiry has written, is as old as the entry of the read.
-    @usableFromInline @inline(never)
-    func checkAge(of handle: Handle, _ maxAge: Duration?) throws {
-        guard let rule = ageRule else { return }
-        guard !state.isAtEntry else {
-            state.uncheckedEntry = (handle, maxAge)
-            return
-        }
-        let times = try source.times(of: handle)
-        guard let limit = times?.maxAge ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge,
-            let writtenAt = try times?.writtenAt ?? dateOfEntry()
-        else { return }
-        state.ages.add(writtenAt: writtenAt, maxAge: limit)
-        let now = state.now ?? rule.clock.second
-        state.now = now
-        let age = now > writtenAt ? now - writtenAt : 0
-        if age >= limit, !rule.acceptsExpired { throw stop(.expired(age: age)) }
-    }
-
-    /// Returns when the record with which the read began was written; nil if it has no date.
-    private func dateOfEntry() throws -> UInt64? {
-        if let known = state.entryDate { return known }
-        guard let entry = path.outermost else { return nil }
-        let date = try source.times(of: entry)?.writtenAt
-        state.entryDate = .some(date)
-        return date
     }
 
     // MARK: Depth

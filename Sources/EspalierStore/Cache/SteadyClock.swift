@@ -23,6 +23,7 @@ final class SteadyClock: AgeClock {
         var lead = 0.0
     }
     private let state = Mutex(State())
+    private let hasBeenRaised = Atomic<Bool>(false)
 
     init(_ clock: WallClock) { self.clock = clock }
 
@@ -38,10 +39,14 @@ final class SteadyClock: AgeClock {
 
     var second: UInt64 { WriteTime(now).rawValue }
 
+    /// Whether the time goes on from one that was stored.
+    var isRaised: Bool { hasBeenRaised.load(ordering: .relaxed) }
+
     /// Lets the time go on from one that was stored, if that is later.
     func raise(to second: Int64) {
         let now = now.timeIntervalSince1970
         state.withLock { $0.lead += max(0, Double(second) - now) }
+        hasBeenRaised.store(true, ordering: .relaxed)
     }
 
     var wallClock: WallClock { clock.telling { self.now } }

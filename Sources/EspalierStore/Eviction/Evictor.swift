@@ -53,6 +53,8 @@ struct Evictor {
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
     private var freedShare = 1.0
+    /// How many steps to take until more expired records are moved to the old end.
+    private var stepsToExpired = 0
 
     /// Makes the evictor of a transaction whose operations are done.
     ///
@@ -116,8 +118,6 @@ struct Evictor {
     ) throws {
         let plan = budget.plan
         var order = RecencyOrder(commit)
-        try commit.moveExpired(
-            from: &commit.expiryScan, atMost: min(64, plan.touchLimit), in: transaction)
         var isToJudge = judgingLargeCycles || goal == .watermark && commit.mustJudgeLargeCycles
         var namesLeft = Self.namesOfCommit
         var isAbove = false
@@ -173,6 +173,7 @@ struct Evictor {
                 progress.removals += 1
                 continue
             }
+            if isAbove { try moveExpired(in: transaction) }
             guard let oldest = try next(&order, isAbove: isAbove, in: &transaction) else {
                 isExhausted = true
                 return
@@ -271,6 +272,16 @@ struct Evictor {
         }
         return try commit.states.entry(oldest.handle, in: transaction).flags.contains(
             .pendingRemoval)
+    }
+
+    /// Moves expired records to the old end, a few at a time, as long as there are any.
+    private mutating func moveExpired(in transaction: borrowing WriteTransaction) throws {
+        if stepsToExpired > 0 {
+            stepsToExpired -= 1
+        } else {
+            let count = try commit.moveExpired(atMost: budget.plan.touchLimit, in: transaction)
+            stepsToExpired = count > 0 ? count - 1 : .max
+        }
     }
 
     /// Whether a record is the oldest because it has expired: reads do not keep it.

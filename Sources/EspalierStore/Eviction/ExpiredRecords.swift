@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 
 // Expired trees go first when room is needed. No keyspace has them in the order in which they
-// expire: that would take 26 bytes for each. Before a commit evicts, it looks at some of the groups
-// of states, and moves the roots that have expired to the old end of `recency`:
+// expire: that would take 26 bytes for each. A commit that evicts looks at some of the groups of
+// states, and moves the roots that have expired to the old end of `recency`:
 //
 //     recency    Feed:3 (1)   Feed:1 (812)   Feed:2 (830)        Feed:3 has expired
 //
@@ -11,41 +11,55 @@ import EspalierRecords
 // tree may stay longer than one that was used long ago.
 
 extension CommitTransaction {
-    /// The most groups of states that one commit looks at: half a megabyte.
-    private static let expiryGroups = 512
-
-    /// Moves roots that have expired to the old end of `recency`.
+    /// Moves roots that have expired to the old end of `recency`. Returns how many.
     ///
-    /// - Parameters:
-    ///   - start: The group at which to begin, which becomes that of the next call.
-    ///   - limit: The most records, because each may change a page.
+    /// - Parameter limit: The most records, because each may change a page.
     func moveExpired(
-        from start: inout UInt64, atMost limit: Int, in transaction: borrowing WriteTransaction
-    ) throws {
-        guard expiryMark > .none else { return }
+        atMost limit: Int, in transaction: borrowing WriteTransaction
+    ) throws -> Int {
+        guard expiryMark > .none else { return 0 }
+        // From where the last search has stopped to the end, then from the start.
+        var isOver = expiryScan == 0
+        while expiryGroupsLeft > 0 {
+            let found = try nextExpired(atMost: limit, in: transaction)
+            for handle in found {
+                try states.update(handle, in: transaction) { $0.stamp = Stamp(1) }
+            }
+            if !found.isEmpty { return found.count }
+            if expiryScan == 0 {
+                guard !isOver else { return 0 }
+                isOver = true
+            }
+        }
+        return 0
+    }
+
+    /// Returns the expired roots of some groups, and goes on with the next group in the next call:
+    /// with the first one after the last.
+    private func nextExpired(
+        atMost limit: Int, in transaction: borrowing WriteTransaction
+    ) throws -> [Handle] {
         let second = WriteTime(now).rawValue
+        func isToMove(_ state: StateEntry) -> Bool {
+            state.stamp > Stamp(1) && state.isExpiredRoot(at: second)
+        }
         var found: [Handle] = []
-        var groups = 0
         var next: UInt64?
-        try transaction.forEach(in: keyspaces.state, from: start) { key, value in
+        try transaction.forEach(in: keyspaces.state, from: expiryScan) { key, value in
             guard let key = StateGroup.key(key) else { return true }
-            guard groups < Self.expiryGroups, found.count < limit else {
+            guard expiryGroupsLeft > 0, found.count < limit else {
                 next = key.rawValue
                 return false
             }
-            groups += 1
+            expiryGroupsLeft -= 1
             var reader = ByteReader(lent: value)
             guard let group = try? StateGroup(reading: &reader, key: key) else { return true }
-            for entry in group.entries
-            where entry.state.stamp > Stamp(1) && entry.state.isExpiredRoot(at: second) {
-                found.append(entry.handle)
-            }
+            for entry in group.entries where isToMove(entry.state) { found.append(entry.handle) }
             return true
         }
-        start = next ?? 0
-        for handle in found where !states.hasChanged(handle) {
-            try states.update(handle, in: transaction) { $0.stamp = Stamp(1) }
-        }
+        expiryScan = next ?? 0
+        // This commit may have written them anew, or touched them for reads.
+        return try found.filter { isToMove(try states.entry($0, in: transaction)) }
     }
 }
 
@@ -80,8 +94,8 @@ extension NormalizedCache {
     ///
     /// The cache evicts them by itself when it needs room. Pinned trees stay.
     ///
-    /// - Returns: How many nodes, keys and collections were found. Those that another write has made
-    ///   fresh meanwhile stay.
+    /// - Returns: How many nodes, keys and collections were found. Those that another write has
+    ///   made fresh meanwhile stay.
     /// - Throws: A ``CacheError``: `closed` when the cache is closed, `readOnly` when it is only
     ///   read.
     /// - Complexity: O(*n*) in the records that have a state of their own.

@@ -7,8 +7,8 @@ import Synchronization
 /// print("\(memory.trees) trees, \(memory.hits) times found, \(memory.staleReads) times changed")
 /// ```
 ///
-/// The counts cover the whole life of the cache and all processes. ``trees`` and ``bytes`` are those
-/// of this process.
+/// The counts cover the whole life of the cache and all processes. ``trees`` and ``bytes`` are
+/// those of this process.
 public struct MemoryStatistics: Sendable, Hashable, Codable {
     /// How often a read found its tree, unchanged.
     public var hits = 0

@@ -39,6 +39,16 @@ extension CommitTransaction {
     }
 }
 
+extension CommitTransaction {
+    /// Takes the date of the commit, and what else comes from outside.
+    func begin(in generation: Generation, of generations: GenerationHolder) {
+        if let last = lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
+        now = generations.clock.now
+        maxAge = generations.maxAge
+        ring = generations.ring(in: generation)
+    }
+}
+
 extension CommitTransaction.Request {
     /// Returns the plan of the commit's pages, and reserves those of the file.
     func plan(

@@ -83,6 +83,8 @@ final class CommitTransaction {
     var mustJudgeLargeCycles = false
     /// The group of states at which the search for expired records goes on.
     var expiryScan: UInt64 = 0
+    /// How many more groups of states the commit looks at for that: half a megabyte.
+    var expiryGroupsLeft = 512
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
@@ -161,10 +163,7 @@ final class CommitTransaction {
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
-        if let last = commit.lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
-        commit.now = generations.clock.now
-        commit.maxAge = generations.maxAge
-        commit.ring = generations.ring(in: generation)
+        commit.begin(in: generation, of: generations)
         // After the tables: LMDB does not report a damaged page where it counts pages.
         let plan = try request.plan(in: generation, transaction)
 
