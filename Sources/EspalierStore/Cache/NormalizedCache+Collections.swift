@@ -22,7 +22,7 @@ extension NormalizedCache {
     ///   - maxAge: How old the collection and the records of its elements may be, see
     ///     ``IdentifiedModel/maxAge``; nil for what the types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
-    ///   same reasons as that of `set(_:policy:)`.
+    ///   same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
@@ -57,7 +57,7 @@ extension NormalizedCache {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
-    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
@@ -77,7 +77,7 @@ extension NormalizedCache {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
     ///     nil for the policy of the type.
-    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     /// - Complexity: O(*n*) in the elements of the collection, of which only references are read.
     @discardableResult
     public func appendNew<Model: IdentifiedModel>(

@@ -196,8 +196,8 @@ extension NormalizedCache {
 
     // MARK: - Keys
 
-    /// Reads the model that was set under `key` with ``setModel(_:forKey:policy:)``, or else the
-    /// node whose identifier `key` is. Blocks the calling thread.
+    /// Reads the model that was set under `key` with ``setModel(_:forKey:policy:maxAge:)``, or else
+    /// the node whose identifier `key` is. Blocks the calling thread.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.

@@ -46,7 +46,7 @@ extension NormalizedCache {
     ///     nil for the policy of the type.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
-    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func set<Model: IdentifiedModel>(
         _ models: [Model], policy: WritePolicy? = nil, maxAge: Duration? = nil
@@ -65,8 +65,8 @@ extension NormalizedCache {
 
     /// Stores a tree under a key of the caller's choice.
     ///
-    /// If `key` is the model's identifier, this is `set(_:policy:)`. Otherwise the key's entry
-    /// refers to the model's node, or contains the model when the model has no identifier.
+    /// If `key` is the model's identifier, this is `set(_:policy:maxAge:)`. Otherwise the key's
+    /// entry refers to the model's node, or contains the model when the model has no identifier.
     ///
     /// - Parameters:
     ///   - model: The root of the tree.
@@ -76,7 +76,7 @@ extension NormalizedCache {
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
-    ///   same reasons as that of `set(_:policy:)`.
+    ///   same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func setModel<Model: IdentifiedModel>(
         _ model: Model, forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil

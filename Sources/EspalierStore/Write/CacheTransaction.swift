@@ -114,8 +114,8 @@ public final class CacheTransaction {
         return isPlain && commit.mixedRecords == mixed
     }
 
-    /// Sets the collection under `key`, as ``NormalizedCache/setCollection(_:forKey:policy:)``
-    /// does.
+    /// Sets the collection under `key`, as
+    /// ``NormalizedCache/setCollection(_:forKey:policy:maxAge:)`` does.
     ///
     /// - Parameters:
     ///   - models: The elements, in order.

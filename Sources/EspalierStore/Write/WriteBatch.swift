@@ -67,7 +67,7 @@ public struct WriteBatch: Sendable {
         for model in models { set(model, policy: policy) }
     }
 
-    /// Stores a tree under a key, as ``NormalizedCache/setModel(_:forKey:policy:)`` does.
+    /// Stores a tree under a key, as ``NormalizedCache/setModel(_:forKey:policy:maxAge:)`` does.
     ///
     /// - Parameters:
     ///   - model: The root of the tree.
@@ -99,7 +99,7 @@ public struct WriteBatch: Sendable {
     // MARK: - Collections
 
     /// Sets the collection under `key`, as
-    /// ``NormalizedCache/setCollection(_:forKey:policy:)`` does.
+    /// ``NormalizedCache/setCollection(_:forKey:policy:maxAge:)`` does.
     ///
     /// - Parameters:
     ///   - models: The elements, in order.
