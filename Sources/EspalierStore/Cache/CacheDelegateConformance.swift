@@ -226,7 +226,10 @@ extension NormalizedCache: SharedCacheDelegate {
         _ type: T.Type, identifier: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
-        outcome(.node(type, identifier).whole, .latest, .touch, { try $0.node(type, identifier) }) {
+        outcome(
+            .node(type, identifier).whole.accepting(.stale), .latest, .touch,
+            { try $0.node(type, identifier) }
+        ) {
             completion($0.result)
         }
     }

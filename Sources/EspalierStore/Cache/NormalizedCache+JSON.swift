@@ -34,7 +34,9 @@ extension NormalizedCache {
         consistency: Consistency = .latest, access: Access = .touch
     ) -> Data? {
         let options = JSONTreeOptions(depth, type, paths, includesNulls)
-        return outcome(.node(type ?? JSONDocument.self, identifier), consistency, access) {
+        return outcome(
+            .node(type ?? JSONDocument.self, identifier).accepting(.stale), consistency, access
+        ) {
             try $0.json(of: identifier, options)
         }.value.map { Data($0) }
     }
@@ -56,7 +58,9 @@ extension NormalizedCache {
         consistency: Consistency = .latest, access: Access = .touch
     ) async -> Data? {
         let options = JSONTreeOptions(depth, type, paths, includesNulls)
-        return await outcome(.node(type ?? JSONDocument.self, identifier), consistency, access) {
+        return await outcome(
+            .node(type ?? JSONDocument.self, identifier).accepting(.stale), consistency, access
+        ) {
             try $0.json(of: identifier, options)
         }.value.map { Data($0) }
     }
@@ -79,7 +83,7 @@ extension NormalizedCache {
         consistency: Consistency = .latest, access: Access = .touch
     ) -> Data? {
         let options = JSONTreeOptions(depth, nil, paths, includesNulls)
-        return outcome(.collection(JSONDocument.self, key), consistency, access) {
+        return outcome(.collection(JSONDocument.self, key).accepting(.stale), consistency, access) {
             try $0.json(ofCollection: key, in: range, options)
         }.value.map { Data($0) }
     }
@@ -101,7 +105,9 @@ extension NormalizedCache {
         consistency: Consistency = .latest, access: Access = .touch
     ) async -> Data? {
         let options = JSONTreeOptions(depth, nil, paths, includesNulls)
-        return await outcome(.collection(JSONDocument.self, key), consistency, access) {
+        return await outcome(
+            .collection(JSONDocument.self, key).accepting(.stale), consistency, access
+        ) {
             try $0.json(ofCollection: key, in: range, options)
         }.value.map { Data($0) }
     }

@@ -429,7 +429,7 @@ extension NormalizedCache {
     public func collectionCount(
         forKey key: String, consistency: Consistency = .latest, access: Access = .touch
     ) -> Int? {
-        outcome(.collection(AnyElement.self, key), consistency, access) {
+        outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
             try $0.collectionCount(forKey: key)
         }.value
     }
@@ -444,7 +444,7 @@ extension NormalizedCache {
     public func collectionCount(
         forKey key: String, consistency: Consistency = .latest, access: Access = .touch
     ) async -> Int? {
-        await outcome(.collection(AnyElement.self, key), consistency, access) {
+        await outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
             try $0.collectionCount(forKey: key)
         }.value
     }

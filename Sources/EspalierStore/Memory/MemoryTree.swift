@@ -120,8 +120,6 @@ class MemoryTree: @unchecked Sendable {
         if key.nameSpace != .node, entries.contains(where: { $0.keys.contains(key.identifier) }) {
             return true
         }
-        // A record that was written again without a change has another age.
-        if hasAges, entries.contains(where: { tree.contains(anyOf: $0.written) }) { return true }
         // A sorted list of all changes pays only for many records.
         if tree.nodeCount <= 16 {
             return entries.contains { tree.contains(anyOf: $0.changed) }

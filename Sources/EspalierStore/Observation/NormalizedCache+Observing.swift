@@ -111,7 +111,8 @@ extension NormalizedCache {
         let number = center.add(dependingOn: target.identifier) { [weak engine] completion in
             guard let engine else { return completion([target.identifier]) }
             let names = Mutex<Set<String>>([target.identifier])
-            engine.read(target, .snapshot, .touch) { reader in
+            // A screen does not lose what it shows because that has become too old.
+            engine.read(target.accepting(.stale), .snapshot, .touch) { reader in
                 reader.notesNames = true
                 defer { names.withLock { $0.formUnion(reader.names) } }
                 return try body(reader)

@@ -245,25 +245,27 @@ final class ReferenceCounts {
         _ handle: Handle, at time: WriteTime, maxAge: UInt64?,
         in transaction: borrowing WriteTransaction
     ) throws {
-        try update(handle, in: transaction) { entry in
-            entry.stamp = stamp
-            entry.writtenAt = time
-            entry.expiry = maxAge
-        }
+        try noteTime(handle, time, maxAge: maxAge, in: transaction)
+        try touch(handle, in: transaction)
         contentChanges.write(handle)
         if pending[handle]?.isNew == true { newRootCount += 1 }
     }
 
-    /// Dates a record that was written as a part of another one.
+    /// Dates a record.
+    ///
+    /// - Parameter maxAge: How old it may be, in seconds; nil if it does not expire.
     func noteTime(
         _ handle: Handle, _ time: WriteTime, maxAge: UInt64?,
         in transaction: borrowing WriteTransaction
     ) throws {
+        var expires = maxAge != nil
         try update(handle, in: transaction) { entry in
+            expires = expires || entry.expiry != nil
             entry.writtenAt = time
             entry.expiry = maxAge
         }
-        contentChanges.write(handle)
+        // Trees in memory know when the first of their records expires.
+        if expires { contentChanges.change(handle) }
     }
 
     /// Marks a record as accessed now.

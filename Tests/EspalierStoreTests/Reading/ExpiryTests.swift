@@ -101,6 +101,23 @@ struct ExpiryTests {
         }
     }
 
+    @Test("A tree in memory notices that a record of it may expire from now on, or not any more")
+    func newAges() throws {
+        try withCache(configuration()) { cache in
+            let shelf = Shelf(id: 1, plates: [Plate(id: 1), Plate(id: 2)])
+            try cache.set(shelf).wait()
+            #expect(cache.read(Shelf.self, "Shelf:1") == shelf)
+            try cache.set(Plate(id: 2), maxAge: .seconds(60)).wait()
+            #expect(cache.readOutcome(Shelf.self, "Shelf:1").hit?.oldestAge == .zero)
+            clock.advance(60)
+            #expect(cache.read(Shelf.self, "Shelf:1") == nil)
+            try cache.set(Plate(id: 2)).wait()
+            clock.advance(60)
+            #expect(cache.readOutcome(Shelf.self, "Shelf:1").hit?.value == shelf)
+            #expect(cache.readOutcome(Shelf.self, "Shelf:1").hit?.oldestAge == nil)
+        }
+    }
+
     @Test("Keys and collections expire, too")
     func keysAndCollections() throws {
         try withCache(configuration()) { cache in
@@ -119,6 +136,21 @@ struct ExpiryTests {
             // The elements alone are new, the list is not.
             for plate in plates { try cache.set(plate).wait() }
             #expect(cache.collection(of: Plate.self, forKey: "all") == nil)
+        }
+    }
+
+    @Test("What is shown stays: observations, counts and JSON accept what has expired")
+    func othersThanReads() async throws {
+        try await withCache(configuration()) { cache in
+            try await cache.set(Menu(id: 1, dishes: [Dish(id: 1, name: "soup")])).committed
+            try await cache.setCollection([Plate(id: 1)], forKey: "all", maxAge: .seconds(60))
+                .committed
+            clock.advance(60)
+            var menus = cache.updates(of: Menu.self, "Menu:1").makeAsyncIterator()
+            #expect(await menus.next()??.dishes[0].name == "soup")
+            #expect(await cache.collectionCount(forKey: "all") == 1)
+            #expect(await cache.json(ofCollection: "all") != nil)
+            #expect(await cache.readPartial(Menu.self, "Menu:1").reason?.name == "expired")
         }
     }
 
