@@ -89,6 +89,9 @@ final class MemoryTier: Sendable {
     private static let attempts = 64
 
     private static func lookUp(_ key: MemoryTree.Key, in table: Table) -> MemoryTree? {
+        // In a forked child, the library remembers the number of the parent's thread in some places
+        // and not in others, and ends the process when such a lock is released.
+        guard ForkCounter.current == 0 else { return table.trees.withLock { $0[key] } }
         for _ in 0..<attempts {
             if let found = table.trees.withLockIfAvailable({ $0[key] }) { return found }
         }
