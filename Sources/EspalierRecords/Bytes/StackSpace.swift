@@ -13,7 +13,9 @@ import Darwin
 /// build, on threads with 512 KiB of stack.
 package struct StackSpace {
     /// Checking every few levels keeps the cost off shallow trees, which are nearly all of them.
-    private static let interval = 16
+    /// The reserve has to hold the frames of so many levels: up to 12 KiB each with the address
+    /// sanitizer.
+    private static let interval = 12
     private static let reserve: UInt = 160 << 10
     private static let largestStack: UInt = 1 << 30
     private var lowest: UInt?
