@@ -115,7 +115,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Returns the wait without chance.
     private func fullDelay(afterAttempt attempt: Int) -> Duration {
-        let power = Self.power(factor, max(0, attempt - 1))
+        let power = Self.power(factor, max(1, attempt) - 1)
         // Compared before it is multiplied: a duration that is too long would trap.
         guard power.isFinite, firstDelay <= maximumDelay / power else { return maximumDelay }
         return min(firstDelay * power, maximumDelay)

@@ -21,7 +21,7 @@ extension Engine {
         if target.freshness == .staleWhileRevalidate, tree.hasAges,
             generations.clock.second >= tree.ages.freshUntil
         {
-            refetching.begin(target.type, target.identifier)
+            refetching.begin(target.type, target.identifier, in: flights)
         }
         return tree
     }

@@ -14,6 +14,8 @@ final class Engine: Sendable {
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
     let refetching = Refetching()
+    /// The requests of fetches that are under way.
+    let flights = SingleFlight()
     let changeSets: ChangeFeed
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
@@ -361,7 +363,7 @@ final class Engine: Sendable {
             if target.freshness == .staleWhileRevalidate, case .hit(let hit) = outcome,
                 hit.isExpired
             {
-                refetching.begin(target.type, target.identifier)
+                refetching.begin(target.type, target.identifier, in: flights)
             }
             return outcome
         }
@@ -424,6 +426,7 @@ final class Engine: Sendable {
         committer.close()
         memory?.removeGeneration()
         refetching.removeAll()
+        flights.cancelAll()
         changeSets.finish()
         observations.close()
         generations.close()
