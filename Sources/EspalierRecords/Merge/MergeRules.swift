@@ -222,6 +222,9 @@ public struct MergeRules: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The fields that `newest(by:)` rules compare.
     var stamps: [String] { table?.stamps ?? [] }
+
+    /// The rules by the names of their fields.
+    var all: [Identifier: MergeRule] { table?.rules ?? [:] }
 }
 
 /// The rules of a type in one write, and the names of its fields that are declared as ``Field``. In

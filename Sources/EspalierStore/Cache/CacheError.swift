@@ -50,6 +50,11 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         /// Pinned records would take more than half the budget, or leave too little of it for the
         /// write. Unpin something, or raise the budget.
         case pinnedFull
+        /// Pending optimistic changes would take more than an eighth of the budget. Confirm or roll
+        /// back some of them first.
+        case optimisticFull
+        /// An optimistic change with this identifier is pending already.
+        case pendingChange
         /// The node to be evicted is pinned, or other records refer to it. Delete it instead.
         case referenced
         /// Another process has been writing or opening the cache for longer than
@@ -120,6 +125,8 @@ extension CacheError {
         case .full: ("full", true)
         case .pagesHeld: ("pagesHeld", true)
         case .pinnedFull: ("pinnedFull", true)
+        case .optimisticFull: ("optimisticFull", true)
+        case .pendingChange: ("pendingChange", false)
         case .treeTooLarge: ("treeTooLarge", true)
         case .dropped: ("queueFull", true)
         case .diskFull: ("diskFull", true)
@@ -301,6 +308,29 @@ extension CacheError {
     static func unreadableCollection(_ reason: MissReason) -> CacheError {
         CacheError(.notFound, "The collection can't be read as this type: \(reason). Set it anew.")
     }
+
+    static func optimisticFull(_ budget: ByteCount) -> CacheError {
+        CacheError(
+            .optimisticFull,
+            """
+            Optimistic changes would take more than an eighth of the budget of \(budget). Confirm \
+            or roll back some of them first.
+            """)
+    }
+
+    static let pendingChange = CacheError(
+        .pendingChange,
+        """
+        An optimistic change with this identifier is pending. Confirm it or roll it back first, or \
+        use another identifier.
+        """)
+
+    static let noChange = CacheError(
+        .notFound,
+        """
+        No optimistic change with this identifier is pending. It was confirmed or rolled back \
+        before, or it could not be applied.
+        """)
 
     static let referenced = CacheError(
         .referenced,

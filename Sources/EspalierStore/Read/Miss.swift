@@ -1,4 +1,5 @@
 public import EspalierRecords
+import Foundation
 import Synchronization
 
 /// A read that missed: what it asked for, and the reason.
@@ -122,3 +123,28 @@ final class MissObservers: Sendable {
         }
     }
 }
+
+#if DEBUG
+/// Tells a programmer that a type was read with an identifier that it never has: by a message on
+/// standard error in debug builds, once for each type.
+enum PrefixCheck {
+    private static let told = Mutex<Set<ObjectIdentifier>>([])
+
+    static func check(_ identifier: String, of type: Any.Type) {
+        guard let message = message(identifier, type) else { return }
+        guard told.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+    }
+
+    /// Returns nil if the identifier may be one of the type's.
+    static func message(_ identifier: String, _ type: Any.Type) -> String? {
+        guard let node = type as? any NodeModel.Type,
+            !identifier.utf8.starts(with: node.identifierPrefix.utf8)
+        else { return nil }
+        return """
+            Espalier: \(type) was read with an identifier that does not begin with \
+            '\(node.identifierPrefix)', so the read misses. Use read(\(type).self, id:).
+            """
+    }
+}
+#endif

@@ -3,7 +3,6 @@ package import EspalierLMDB
 import EspalierModels
 package import EspalierRecords
 import Foundation
-import Synchronization
 
 /// Reads trees from one snapshot of one generation, and collects what the reads found.
 ///
@@ -21,6 +20,8 @@ package final class SnapshotReader {
     private var clock: WallClock?
     /// Where the result of the read is kept; nil if it is not.
     var memory: (tier: MemoryTier, key: MemoryTree.Key, commit: UInt64)?
+    /// The records without optimistic changes; nil for reads that see these changes.
+    private var confirmed: ConfirmedSource?
     /// Whether to note which nodes the reads have looked at.
     var notesNames = false
     /// The identifiers of these nodes.
@@ -307,6 +308,7 @@ package final class SnapshotReader {
 
     private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
         guard !identifier.isEmpty else { return nil }
+        if let known = confirmed?.handle(RecordName(nameSpace, identifier)) { return known }
         do {
             if let commit {
                 return try commit.index.match(nameSpace, identifier, in: snapshot)?.handle
@@ -357,7 +359,14 @@ package final class SnapshotReader {
             cancellation: cancellation, recorder: recorder, ages: ageRule)
     }
 
+    /// Makes the reads see what is confirmed.
+    func hideLayers() throws {
+        let layers = try LayerTable(of: generation, snapshot)
+        confirmed = layers.isEmpty ? nil : ConfirmedSource(try source(), layers)
+    }
+
     private func source() throws -> any RecordSource {
+        if let confirmed { return confirmed }
         let stored = try storedSource()
         return commit.map { TransactionSource($0, snapshot, stored) } ?? stored
     }
@@ -565,28 +574,3 @@ private final class TransactionSource: RecordSource {
         try commit.shapes.shape(number) ?? stored.shape(number)
     }
 }
-
-#if DEBUG
-/// Tells a programmer that a type was read with an identifier that it never has: by a message on
-/// standard error in debug builds, once for each type.
-enum PrefixCheck {
-    private static let told = Mutex<Set<ObjectIdentifier>>([])
-
-    static func check(_ identifier: String, of type: Any.Type) {
-        guard let message = message(identifier, type) else { return }
-        guard told.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return }
-        FileHandle.standardError.write(Data((message + "\n").utf8))
-    }
-
-    /// Returns nil if the identifier may be one of the type's.
-    static func message(_ identifier: String, _ type: Any.Type) -> String? {
-        guard let node = type as? any NodeModel.Type,
-            !identifier.utf8.starts(with: node.identifierPrefix.utf8)
-        else { return nil }
-        return """
-            Espalier: \(type) was read with an identifier that does not begin with \
-            '\(node.identifierPrefix)', so the read misses. Use read(\(type).self, id:).
-            """
-    }
-}
-#endif

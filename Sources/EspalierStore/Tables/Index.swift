@@ -156,6 +156,12 @@ final class IndexTable {
         return handle
     }
 
+    /// Gives an identifier back the handle that it had. The entry is whole: there may be no record.
+    func restoreEntry(_ nameSpace: NameSpace, _ identifier: String, of handle: Handle) {
+        state.value.pending.add(
+            keyspaces.indexKey(nameSpace, identifier), handle, mayBeCut: false)
+    }
+
     /// Adds the missing entry of a record, unless another record has its name by now.
     func addMissingEntry(of record: Record, in transaction: borrowing WriteTransaction) throws {
         let key = keyspaces.indexKey(record.nameSpace, record.identifier)

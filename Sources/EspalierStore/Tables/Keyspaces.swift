@@ -8,7 +8,7 @@ package import EspalierRecords
 package final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
-        "long",
+        "long", "layers",
     ]
 
     /// Lower bound of names -> a group of names with their handles. See `IndexGroups`.
@@ -33,6 +33,8 @@ package final class Keyspaces: Sendable {
     /// Name -> format, counters, budget, statistics, list of dictionaries. See `CounterTable` and
     /// `DictionaryTable`.
     let info: Keyspace
+    /// Number -> optimistic change; handle -> the record without such changes. See `LayerTable`.
+    package let layers: Keyspace
     /// Hashes the names in `index` and `pins`, if the file is encrypted.
     private let names: Sealer?
 
@@ -51,6 +53,7 @@ package final class Keyspaces: Sendable {
         pins = environment.keyspace("pins")
         changes = environment.keyspace("changes")
         info = environment.keyspace("info")
+        layers = environment.keyspace("layers")
     }
 }
 

@@ -21,7 +21,8 @@ final class PinTable {
         change = known.beginChange()
     }
 
-    var isEmpty: Bool { change.pins == 0 }
+    /// Whether neither a pin nor an optimistic change keeps a record.
+    var isEmpty: Bool { change.pins == 0 && change.held == 0 }
 
     /// The cost of pinned records in bytes. It may include records that are not pinned any more.
     var cost: Int { change.cost }
@@ -53,22 +54,28 @@ final class PinTable {
         guard change.pins > 0, let value = try transaction.value(keyspace, key) else { return nil }
         try transaction.delete(keyspace, key)
         change.pins -= 1
-        change.cost = change.pins == 0 ? 0 : max(0, change.cost - PinCost.bytesOfPin)
+        change.cost = isEmpty ? 0 : max(0, change.cost - PinCost.bytesOfPin)
         return value
+    }
+
+    /// Notes how many entries optimistic changes have. They hold records as pins do.
+    func setHeldEntries(_ count: Int) {
+        change.held = count
+        if isEmpty { change.cost = 0 }
     }
 
     /// Returns whether a name is pinned and leads to `handle`. The key of a pin is a whole name.
     func names(
         _ handle: Handle, _ key: [UInt8], in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        guard !isEmpty else { return false }
+        guard change.pins > 0 else { return false }
         return try transaction.value(keyspace, key).flatMap { try? Handle(stored: $0) } == handle
     }
 
     /// Returns the keys of all pins by their handles.
     func names(in transaction: borrowing WriteTransaction) throws -> [Handle: [UInt8]] {
         var names: [Handle: [UInt8]] = [:]
-        guard !isEmpty else { return names }
+        guard change.pins > 0 else { return names }
         try transaction.forEach(in: keyspace) { key, value in
             guard let handle = try? Handle(stored: value) else { return true }
             names[handle] = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
@@ -168,6 +175,7 @@ final class PinnedRecords: @unchecked Sendable {
         var costs: [Handle: Int] = [:]
         var cost: Int
         var pins: Int
+        var held: Int
         /// Whether `costs` replace all known costs, and are not additions to them.
         var isMeasurement = false
     }
@@ -177,16 +185,19 @@ final class PinnedRecords: @unchecked Sendable {
     private var cost: Int
     /// The number of pins.
     private(set) var pins: Int
+    /// The number of entries of optimistic changes.
+    private var held: Int
 
     init(
         loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, cost: UInt64
     ) throws {
         pins = try transaction.statistics(of: keyspaces.pins).entries
+        held = try transaction.statistics(of: keyspaces.layers).entries
         self.cost = Int(clamping: cost)
-        isMeasured = pins == 0
+        isMeasured = pins == 0 && held == 0
     }
 
-    func beginChange() -> Change { Change(cost: cost, pins: pins) }
+    func beginChange() -> Change { Change(cost: cost, pins: pins, held: held) }
 
     func cost(of handle: Handle, with change: Change) -> Int? {
         change.costs[handle] ?? (change.isMeasurement ? nil : costs[handle])
@@ -195,10 +206,11 @@ final class PinnedRecords: @unchecked Sendable {
     func apply(_ change: Change) {
         cost = change.cost
         pins = change.pins
+        held = change.held
         if change.isMeasurement {
             costs = change.costs
             isMeasured = true
-        } else if change.pins == 0 {
+        } else if change.pins == 0 && change.held == 0 {
             costs = [:]
         } else {
             costs.merge(change.costs) { $1 }
@@ -208,7 +220,7 @@ final class PinnedRecords: @unchecked Sendable {
 
 extension CommitTransaction {
     /// The most that pinned records may cost.
-    private var pinLimit: Int { generation.budget.bytes / 2 }
+    var pinLimit: Int { generation.budget.bytes / 2 }
 
     /// Pins the entry of an identifier or key.
     ///
@@ -280,12 +292,12 @@ extension CommitTransaction {
 
     /// Compares the cost of pinned records with a limit. Measures a cost above the limit again
     /// first, because it may count records that are not pinned any more.
-    private func checkPinnedCost(
+    func checkPinnedCost(
         limit: Int, of budget: ByteCount, in transaction: borrowing WriteTransaction
     ) throws {
         guard pins.cost > limit else { return }
         pins.beginMeasurement()
-        try pins.add(transaction.pinnedHandles(keyspaces)) {
+        try pins.add(transaction.pinnedHandles(keyspaces) + layers.heldHandles) {
             try readableRecord($0)
         }
         guard pins.cost <= limit else { throw CacheError.pinnedFull(budget) }

@@ -390,6 +390,33 @@ final class ReferenceCounts {
         }
     }
 
+    /// Lets a handle without a record wait for the write that fills it, as that of a lost record
+    /// does: references to it stay.
+    func reserve(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        if try entry(handle, in: transaction).flags.contains(.tombstone) { tombstoneChange -= 1 }
+        try update(handle, in: transaction) { entry in
+            entry.unflag()
+            entry.forgetTimes()
+            entry.flags = .lost
+            entry.released = 0
+        }
+        pending[handle]?.isRemoved = false
+    }
+
+    /// Sets when a record was written, and how old it may be.
+    func setTimes(
+        _ handle: Handle, writtenAt: WriteTime?, maxAge: UInt64?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        let known = try entry(handle, in: transaction)
+        guard known.writtenAt != writtenAt || known.expiry != maxAge else { return }
+        try update(handle, in: transaction) { entry in
+            entry.writtenAt = writtenAt
+            entry.expiry = maxAge
+        }
+        contentChanges.change(handle)
+    }
+
     /// Returns whether a handle that an index entry names is lost. An index entry never leads to a
     /// tombstone: if the state says so, it is damaged. This function then marks the record as lost.
     func isLost(_ named: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {

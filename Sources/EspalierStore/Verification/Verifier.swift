@@ -41,6 +41,7 @@ package struct Verifier {
         try verifier.readStates(snapshot)
         try verifier.readRecords(snapshot)
         try verifier.readPins(snapshot)
+        try verifier.readLayers(snapshot)
         verifier.checkReferences()
         try verifier.checkRecency(snapshot)
         try verifier.checkIndex(snapshot)
@@ -205,6 +206,13 @@ package struct Verifier {
             report.pins += 1
             return true
         }
+    }
+
+    private mutating func readLayers(_ snapshot: Snapshot) throws {
+        let layers = try LayerTable(keyspaces, snapshot, valueLimit: .max)
+        if layers.isDamaged { report.add(0, "an optimistic change that can't be read") }
+        for handle in layers.heldHandles { references[handle, default: 0] += 1 }
+        report.optimisticChanges = layers.layers.count
     }
 
     private mutating func readStates(_ snapshot: Snapshot) throws {
@@ -472,6 +480,8 @@ public struct VerifyReport: Sendable, Hashable, Codable {
     public package(set) var references = 0
     /// The number of pinned nodes and collections.
     public package(set) var pins = 0
+    /// The number of optimistic changes that are neither confirmed nor rolled back.
+    public package(set) var optimisticChanges = 0
     /// The number of values that a deep check decoded; 0 without one.
     public package(set) var values = 0
     /// The number of entries whose trees a deep check walked; 0 without one.

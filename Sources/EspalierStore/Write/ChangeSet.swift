@@ -109,6 +109,28 @@ public struct ChangeSet: Sendable, Hashable {
         }
     }
 
+    /// Takes back what was listed of some names since `before`.
+    mutating func withdraw(_ names: Set<RecordName>, notIn before: ChangeSet) {
+        func keep(_ name: RecordName, _ index: Int, _ known: Int) -> Bool {
+            index < known || !names.contains(name)
+        }
+        let nodes = written.indices.filter {
+            keep(RecordName(.node, written[$0]), $0, before.written.count)
+        }
+        writtenSources = nodes.compactMap { $0 < writtenSources.count ? writtenSources[$0] : nil }
+        written = nodes.map { written[$0] }
+        deleted = deleted.indices.filter {
+            keep(RecordName(.node, deleted[$0]), $0, before.deleted.count)
+        }.map { deleted[$0] }
+        let entries = keys.indices.filter { index in
+            [.key, .collection].allSatisfy {
+                keep(RecordName($0, keys[index]), index, before.keys.count)
+            }
+        }
+        keySources = entries.compactMap { $0 < keySources.count ? keySources[$0] : nil }
+        keys = entries.map { keys[$0] }
+    }
+
     mutating func delete(_ identifier: String) {
         // From the end, so that the places of the others stay right.
         for index in written.indices.reversed()

@@ -11,12 +11,14 @@ struct CollectionWriter {
     /// Applies an operation to the collection under `key`. `handles` are the handles of the tree's
     /// nodes, to which the drafts refer by index.
     ///
+    /// - Parameter clamps: Whether the edit does what it can where indexes lie outside of the
+    ///   collection, or where there is none, instead of throwing.
     /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
     ///   `.notFound` if there is none or a segment of it can't be read, `.outOfRange` for an index
     ///   outside it.
     func apply(
         _ operation: CollectionOperation, toCollection key: String,
-        expecting neighbours: CollectionNeighbours?, handles: [Handle],
+        expecting neighbours: CollectionNeighbours?, clamps: Bool = false, handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws {
         let written = commit.counters.recordsWritten
@@ -24,6 +26,7 @@ struct CollectionWriter {
         let old = slot.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(commit, old ?? SegmentList())
         guard old != nil || operation.makesCollection else {
+            guard !clamps else { return }
             throw neighbours == nil ? CacheError.noCollection : .outOfDate
         }
         func elements(_ drafts: [ValueDraft]) -> [StoredElement] {
@@ -37,25 +40,32 @@ struct CollectionWriter {
                 try editor.replaceAll(elements(drafts), in: &transaction)
             case .edit(let edit):
                 try editor.removeDeletedElements(in: &transaction)
-                let count = editor.list.count
-                let range = edit.range ?? count..<count
-                try check(neighbours, around: range, editor, in: &transaction)
+                let visible = try editor.visibleElements(in: transaction)
+                let count = visible.count
+                var range = edit.range ?? count..<count
+                if clamps { range = range.clamped(to: 0..<count) }
+                try check(neighbours, around: range, editor, visible, in: &transaction)
                 guard range.lowerBound >= 0, range.upperBound <= count else {
                     throw CacheError.outOfRange(count)
                 }
-                try editor.replace(range, with: elements(edit.elements), in: &transaction)
+                try editor.replace(
+                    range, of: visible, with: elements(edit.elements), in: &transaction)
             case .appendNew(let drafts):
                 try editor.removeDeletedElements(in: &transaction)
                 try editor.appendNew(elements(drafts), in: &transaction)
             case .move(let source, let destination):
                 try editor.removeDeletedElements(in: &transaction)
-                let indices = 0..<editor.list.count
+                let visible = try editor.visibleElements(in: transaction)
+                let indices = 0..<visible.count
+                if clamps, !indices.contains(source) || !indices.contains(destination) { break }
                 guard indices.contains(source), indices.contains(destination) else {
                     throw CacheError.outOfRange(indices.count)
                 }
                 guard source != destination else { break }
-                let element = try editor.remove(source..<source + 1, in: &transaction)
-                try editor.insert(element, at: destination, in: &transaction)
+                let position = visible.position(source)
+                let element = try editor.remove(position..<position + 1, in: &transaction)
+                let rest = try editor.visibleElements(in: transaction)
+                try editor.insert(element, at: rest.position(destination), in: &transaction)
             case .removeAll(let positions):
                 let removed = try ReadScope.run { try positions(commit, transaction.snapshot) }
                 for range in Self.ranges(of: removed).reversed() {
@@ -85,16 +95,16 @@ struct CollectionWriter {
     /// Throws `.outOfDate` unless the elements around an edit are those that its sender has.
     private func check(
         _ neighbours: CollectionNeighbours?, around range: Range<Int>, _ editor: SegmentEditor,
-        in transaction: inout WriteTransaction
+        _ visible: VisibleElements, in transaction: inout WriteTransaction
     ) throws {
         guard let neighbours else { return }
-        let count = editor.list.count
+        let count = visible.count
         // An insertion may be at the end of the list. Any other edit begins at an element.
         let isInside =
             range.isEmpty
             ? (0...count).contains(range.lowerBound) : (0..<count).contains(range.lowerBound)
         guard neighbours.count == count, isInside, range.upperBound <= count,
-            try editor.has(neighbours, around: range.lowerBound, in: &transaction)
+            try editor.has(neighbours, around: range.lowerBound, of: visible, in: &transaction)
         else { throw CacheError.outOfDate }
     }
 
@@ -109,6 +119,22 @@ struct CollectionWriter {
         try commit.put(content, at: slot, in: &transaction)
         try commit.states.noteWrite(
             slot.handle, at: WriteTime(commit.now), maxAge: commit.entryMaxAge, in: transaction)
+    }
+}
+
+/// Which elements of a collection a read returns, where optimistic changes have deleted the nodes of
+/// others.
+struct VisibleElements {
+    /// The number of elements that a read returns.
+    let count: Int
+    /// The positions of the others, ascending.
+    let hidden: [Int]
+
+    /// Returns the position of the element at an index of a read, or the end of the collection.
+    func position(_ index: Int) -> Int {
+        var position = index
+        for other in hidden where other <= position { position += 1 }
+        return position
     }
 }
 
@@ -161,8 +187,23 @@ struct SegmentEditor {
         list.segments = segments
     }
 
-    /// Replaces the elements of a range.
+    /// Replaces the elements of a range of those that reads return.
     mutating func replace(
+        _ range: Range<Int>, of visible: VisibleElements, with elements: [StoredElement],
+        in transaction: inout WriteTransaction
+    ) throws {
+        guard !visible.hidden.isEmpty else {
+            return try replace(range, with: elements, in: &transaction)
+        }
+        for index in range.reversed() {
+            let position = visible.position(index)
+            _ = try remove(position..<position + 1, in: &transaction)
+        }
+        try insert(elements, at: visible.position(range.lowerBound), in: &transaction)
+    }
+
+    /// Replaces the elements of a range.
+    private mutating func replace(
         _ range: Range<Int>, with elements: [StoredElement], in transaction: inout WriteTransaction
     ) throws {
         if range.count == elements.count, elements.count == 1 {
@@ -225,17 +266,41 @@ struct SegmentEditor {
     }
 
     /// Removes the elements whose node was deleted, so that indexes count the elements that a read
-    /// returns. Costs nothing if no reference leads to a tombstone.
+    /// returns. Elements stay whose node only an optimistic change has deleted. Costs nothing if no
+    /// reference leads to a tombstone.
     mutating func removeDeletedElements(in transaction: inout WriteTransaction) throws {
-        guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0 else { return }
+        guard mayHaveDeletedElements else { return }
         for number in list.segments.indices.reversed() {
             let segment = try read(number, in: transaction)
             let kept = try segment.filter { element in
-                guard let target = element.target else { return true }
-                return try !commit.states.entry(target, in: transaction).flags.contains(.tombstone)
+                guard let target = element.target, !commit.layers.holds(target) else { return true }
+                return try !isDeleted(target, in: transaction)
             }
             if kept.count < segment.count { try rewrite(number, with: kept, in: &transaction) }
         }
+    }
+
+    private var mayHaveDeletedElements: Bool {
+        commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0
+    }
+
+    private func isDeleted(
+        _ handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        try commit.states.entry(handle, in: transaction).flags.contains(.tombstone)
+    }
+
+    /// Returns which elements a read returns. Called after `removeDeletedElements`.
+    func visibleElements(in transaction: borrowing WriteTransaction) throws -> VisibleElements {
+        var hidden: [Int] = []
+        if !commit.layers.isEmpty, mayHaveDeletedElements {
+            let elements = try elements(0..<list.count, in: transaction)
+            for (position, element) in elements.enumerated() {
+                guard let target = element.target else { continue }
+                if try isDeleted(target, in: transaction) { hidden.append(position) }
+            }
+        }
+        return VisibleElements(count: list.count - hidden.count, hidden: hidden)
     }
 
     // MARK: Neighbours
@@ -247,11 +312,19 @@ struct SegmentEditor {
     /// index gives the handle of the identifier, and the element must refer to that handle. If the
     /// index does not hold the whole identifier, its record is read as well.
     func has(
-        _ neighbours: CollectionNeighbours, around index: Int,
+        _ neighbours: CollectionNeighbours, around index: Int, of visible: VisibleElements,
         in transaction: inout WriteTransaction
     ) throws -> Bool {
-        let range = max(0, index - 1)..<min(list.count, index + 2)
-        let elements = try elements(range, in: transaction)
+        let range = max(0, index - 1)..<min(visible.count, index + 2)
+        var elements: [StoredElement] = []
+        if visible.hidden.isEmpty {
+            elements = try self.elements(range, in: transaction)
+        } else {
+            for position in range.map(visible.position) {
+                elements += try self.elements(position..<position + 1, in: transaction)
+            }
+        }
+        guard elements.count == range.count else { return false }
         let expected = [neighbours.previous, neighbours.current, neighbours.next]
         for (identifier, position) in zip(expected, index - 1...index + 1) {
             guard range.contains(position) else {
@@ -282,7 +355,7 @@ struct SegmentEditor {
             .isNamed(identifier, in: .node) == true
     }
 
-    private func elements(
+    func elements(
         _ range: Range<Int>, in transaction: borrowing WriteTransaction
     ) throws -> [StoredElement] {
         var elements: [StoredElement] = []

@@ -67,6 +67,7 @@ struct CommittedTables {
     var dictionaries: DictionaryTable
     let pinned: PinnedRecords
     let verified: VerifiedIndexEntries
+    let layers: LayerTable
     var largeCycle: LargeCycle?
     var mustJudgeLargeCycles = false
     var expiryScan: UInt64 = 0

@@ -272,6 +272,7 @@ final class Committer: Sendable {
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
                 pinned: commit.pins.known, verified: commit.index.verified,
+                layers: commit.layers,
                 largeCycle: commit.largeCycle,
                 mustJudgeLargeCycles: commit.mustJudgeLargeCycles,
                 expiryScan: commit.expiryScan)

@@ -61,13 +61,17 @@ package enum StoredElement: Sendable, Equatable {
 ///     values = array of elements
 package enum SegmentContent {
     package static func decode(_ record: Record) throws -> [StoredElement] {
+        try decode(record.values, children: record.children)
+    }
+
+    static func decode(_ values: [UInt8], children: [Handle]) throws -> [StoredElement] {
         func child(_ ordinal: Int) throws -> Handle {
-            guard ordinal < record.children.count else {
+            guard ordinal < children.count else {
                 throw FormatError.malformed("a child that is not in the record")
             }
-            return record.children[ordinal]
+            return children[ordinal]
         }
-        return try ByteReader.reading(record.values) { reader in
+        return try ByteReader.reading(values) { reader in
             guard let count = try reader.readArrayCount() else {
                 throw FormatError.malformed("a segment without elements")
             }

@@ -40,6 +40,29 @@ struct TreeWriter {
         return locations.handles
     }
 
+    /// Writes some nodes of a tree again. `handles` are those of all its nodes. Returns them, with
+    /// those that the written nodes have now.
+    func rewrite(
+        _ nodes: [Int], of tree: FlattenedTree, policy: WritePolicy, handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws -> [Handle] {
+        var handles = handles
+        let slots = try nodes.map { index in
+            let slot = try commit.slot(.node, tree.entries[index].identifier, in: &transaction)
+            handles[index] = slot.handle
+            return slot
+        }
+        for (index, slot) in zip(nodes, slots) {
+            _ = try write(
+                index, of: tree, to: slot, policy: policy, handles: handles, in: &transaction)
+            if let maxAge = tree.maxAge(at: index) ?? commit.maxAge {
+                try commit.states.noteTime(
+                    slot.handle, WriteTime(commit.now), maxAge: maxAge, in: transaction)
+            }
+        }
+        return handles
+    }
+
     /// Dates the nodes that expire, changed or not, and takes the age from those that do not any
     /// more.
     private func date(

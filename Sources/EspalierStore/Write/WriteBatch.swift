@@ -206,8 +206,15 @@ public struct WriteBatch: Sendable {
 
     private mutating func fail(_ error: CacheError) { failure = failure ?? error }
 
-    /// Flattens all models.
+    /// Whether the batch has no steps.
+    var isEmpty: Bool { drafts.isEmpty }
+
     func operation(_ flattener: Flattener) throws -> WriteOperation {
+        .batch(try sections(flattener))
+    }
+
+    /// Flattens all models.
+    func sections(_ flattener: Flattener) throws -> [BatchSection] {
         var sections: [BatchSection] = []
         var rest = drafts[...]
         while let first = rest.first {
@@ -218,7 +225,7 @@ public struct WriteBatch: Sendable {
             sections.append(
                 BatchSection(tree: flattener.finish(), policy: first.policy, steps: steps))
         }
-        return .batch(sections)
+        return sections
     }
 }
 
@@ -246,8 +253,16 @@ struct BatchSection: Sendable {
 }
 
 extension CommitTransaction {
+    func apply(_ sections: [BatchSection], in transaction: inout WriteTransaction) throws {
+        for section in sections { try apply(section, in: &transaction) }
+        counters.writes += 1
+    }
+
     /// Writes the nodes of a section, then takes its steps in their order.
-    func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
+    private func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
+        if !layers.isEmpty {
+            try reserveHeldNodes(of: section.tree, among: nil, in: &transaction)
+        }
         let handles = try TreeWriter(self).write(
             section.tree, policy: section.policy, in: &transaction)
         entryMaxAge = section.tree.maxAge ?? maxAge
@@ -266,6 +281,55 @@ extension CommitTransaction {
                     counters.deletes += 1
                 }
             }
+        }
+    }
+}
+
+extension CommitTransaction {
+    /// Applies the writes of an optimistic change again: to those of `names` that it writes, and to
+    /// no other record. An edit does what it can where the collection has changed.
+    func lay(
+        _ layer: Layer, on names: Set<RecordName>, in transaction: inout WriteTransaction
+    ) throws {
+        for section in try layer.sections {
+            let tree = section.tree
+            let known = tree.entries.map {
+                layers.records[RecordName(.node, $0.identifier)]?.handle ?? Handle(0)
+            }
+            let nodes = tree.entries.indices.filter {
+                names.contains(RecordName(.node, tree.entries[$0].identifier))
+            }
+            try reserveHeldNodes(of: tree, among: names, in: &transaction)
+            let handles = try TreeWriter(self).rewrite(
+                nodes, of: tree, policy: section.policy, handles: known, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
+            for step in section.steps {
+                try lay(step, of: tree, on: names, handles, in: &transaction)
+            }
+        }
+    }
+
+    private func lay(
+        _ step: BatchSection.Step, of tree: FlattenedTree, on names: Set<RecordName>,
+        _ handles: [Handle], in transaction: inout WriteTransaction
+    ) throws {
+        switch step {
+        case .node(let entry):
+            let identifier = tree.entries[entry].identifier
+            if names.contains(RecordName(.key, identifier)) {
+                try delete(.key, identifier, in: &transaction)
+            }
+        case .key(let key, let value):
+            guard names.contains(RecordName(.key, key)) else { return }
+            try writeKey(key, value, handles, in: &transaction)
+        case .collection(let key, let operation):
+            guard names.contains(RecordName(.collection, key)) else { return }
+            try CollectionWriter(self).apply(
+                operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
+                in: &transaction)
+        case .delete(let entry):
+            guard names.contains(RecordName(entry.nameSpace, entry.identifier)) else { return }
+            try delete(entry.nameSpace, entry.identifier, in: &transaction)
         }
     }
 }

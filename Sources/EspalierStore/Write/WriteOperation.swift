@@ -15,6 +15,8 @@ enum WriteOperation: Sendable {
         expecting: CollectionNeighbours? = nil, source: Int = 0)
     /// Writes that take effect together.
     case batch([BatchSection])
+    /// Makes, confirms or rolls back an optimistic change.
+    case optimistic(OptimisticStep)
     /// Runs code that reads and writes in the commit.
     case transaction(TransactionBody)
     case delete([Entry])
@@ -61,6 +63,7 @@ enum WriteOperation: Sendable {
             .collection(_, _, let tree, _, _, _):
             tree.byteCount
         case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
+        case .optimistic(let step): step.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
             .collectCycles,
@@ -88,6 +91,7 @@ enum WriteOperation: Sendable {
             .collection(_, _, let tree, .replace, _, _):
             tree.contradictions
         case .batch(let sections): sections.reduce(0) { $0 + $1.contradictions }
+        case .optimistic(let step): step.sections.reduce(0) { $0 + $1.contradictions }
         default: 0
         }
     }
@@ -99,6 +103,7 @@ enum WriteOperation: Sendable {
             .collection(_, _, let tree, _, _, _):
             tree.nodes.count
         case .batch(let sections): sections.reduce(0) { $0 + $1.tree.nodes.count }
+        case .optimistic(let step): step.sections.reduce(0) { $0 + $1.tree.nodes.count }
         case .restore(let records, _): records.count
         default: 0
         }
@@ -168,4 +173,24 @@ enum CollectionOperation: Sendable {
         case .move, .removeAll: false
         }
     }
+}
+
+/// What an operation does to an optimistic change.
+enum OptimisticStep: Sendable {
+    /// Makes an optimistic change of this name.
+    case apply(String, [BatchSection])
+    /// Ends an optimistic change: its writes, or those in its place, are writes like any others.
+    case confirm(String, with: [BatchSection]?)
+    /// Ends an optimistic change as if it had never been.
+    case rollBack(String)
+
+    var sections: [BatchSection] {
+        switch self {
+        case .apply(_, let sections), .confirm(_, with: let sections?): sections
+        case .confirm, .rollBack: []
+        }
+    }
+
+    /// The bytes that the step holds in the queue.
+    var byteCount: Int { sections.reduce(64) { $0 + $1.tree.byteCount } }
 }

@@ -1,0 +1,302 @@
+import EspalierLMDB
+import EspalierRecords
+
+// Optimistic changes are layers over the records. The records themselves have the layers applied;
+// `LayerTable` has what they are without.
+//
+//     confirmed record ---- layer 1 ---- layer 4 ----> the record that reads see
+//
+// Whatever changes a confirmed record goes the same way, see `changeBelowLayers`:
+//
+//     1. lift     the records concerned become what is confirmed
+//     2. change   a write, or the writes of a layer that is confirmed
+//     3. keep     what they are now is what is confirmed
+//     4. lay      their layers are applied again, in order
+//
+// Each record is a matter of its own: a layer is applied again to those of its records that are
+// concerned, and to no others. A record that a layer has made waits as a name without a record
+// while it is lifted, so that references to it stay.
+//
+// What must never be lost: a confirmed record, whatever becomes of the layers; and a layer, until
+// it is confirmed or rolled back. One transaction does all steps.
+extension CommitTransaction {
+    /// Applies one operation; below the layers of the records that it changes and that have some.
+    func applyBelowLayers(
+        _ operation: WriteOperation, in transaction: inout WriteTransaction
+    ) throws {
+        if layers.isDamaged { try repairLayers(in: &transaction) }
+        let names = layers.isEmpty ? [] : try layeredNames(of: operation, in: transaction)
+        guard !names.isEmpty else { return try applyToRecords(operation, in: &transaction) }
+        try changeBelowLayers(names, in: &transaction) { transaction in
+            try applyToRecords(operation, in: &transaction)
+        }
+    }
+
+    /// Makes, confirms or rolls back an optimistic change.
+    func apply(_ step: OptimisticStep, in transaction: inout WriteTransaction) throws {
+        switch step {
+        case .apply(let identifier, let sections):
+            try addLayer(identifier, sections, in: &transaction)
+        case .confirm(let identifier, let sections):
+            let layer = try pendingLayer(identifier)
+            let writes = try sections ?? layer.sections
+            let names = try layeredNames(of: .batch(writes), in: transaction)
+            try layers.remove(layer, in: &transaction)
+            try changeBelowLayers(names.union(layer.names), in: &transaction) { transaction in
+                try apply(writes, in: &transaction)
+            }
+        case .rollBack(let identifier):
+            let layer = try pendingLayer(identifier)
+            try layers.remove(layer, in: &transaction)
+            try changeBelowLayers(Set(layer.names), in: &transaction) { _ in }
+        }
+        pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+    }
+
+    private func pendingLayer(_ identifier: String) throws -> Layer {
+        guard let layer = layers.layer(identifier) else { throw CacheError.noChange }
+        return layer
+    }
+
+    // MARK: - A new layer
+
+    /// The most that layers may take: an eighth of the budget.
+    private var layerLimit: Int { generation.budget.bytes / 8 }
+
+    private func addLayer(
+        _ identifier: String, _ sections: [BatchSection], in transaction: inout WriteTransaction
+    ) throws {
+        guard layers.layer(identifier) == nil else { throw CacheError.pendingChange }
+        let names = try names(of: .batch(sections), in: transaction)
+        let layer = try Layer(
+            number: layers.nextNumber, identifier, madeAt: WriteTime(now),
+            names: names.sorted { $0.precedes($1) }, sections)
+        let before = changes
+        let shown = try contents(of: names, in: &transaction)
+        for name in names { try hold(name, shown[name] ?? .init(), in: &transaction) }
+        try apply(sections, in: &transaction)
+        for name in names { try finish(name, in: &transaction) }
+        try layers.insert(layer, in: &transaction)
+        guard layers.byteCount <= layerLimit else {
+            throw CacheError.optimisticFull(generation.budget)
+        }
+        try report(names, shown, since: before, in: &transaction)
+    }
+
+    /// Keeps what a name leads to as confirmed, and makes sure that the name has its handle.
+    private func hold(
+        _ name: RecordName, _ confirmed: ConfirmedRecord, in transaction: inout WriteTransaction
+    ) throws {
+        if let held = layers.records[name] {
+            return try reserve(name, held.handle, in: &transaction)
+        }
+        let match = try index.match(
+            name.nameSpace, name.identifier.string, in: transaction.snapshot)
+        var handle = match?.handle
+        if let known = handle, confirmed.content == nil {
+            // The entry may be that of another name, of which it holds the beginning.
+            if let record = try readableRecord(known),
+                !record.isNamed(name.identifier.string, in: name.nameSpace)
+            {
+                handle = nil
+            }
+        }
+        let own =
+            handle
+            ?? index.rebind(name.nameSpace, name.identifier.string, isWhole: true)
+        if handle == nil { try states.reserve(own, in: transaction) }
+        try layers.set(confirmed, of: name, at: own, in: &transaction)
+        try retain(own, confirmed, in: transaction)
+    }
+
+    /// Holds a record and the children of what is confirmed, as a pin does.
+    private func retain(
+        _ handle: Handle, _ confirmed: ConfirmedRecord, in transaction: borrowing WriteTransaction
+    ) throws {
+        try states.retain(handle, in: transaction)
+        let children = confirmed.content?.children ?? []
+        for child in children { try states.retain(child, in: transaction) }
+        try pins.add([handle] + children) { try readableRecord($0) }
+        try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
+    }
+
+    // MARK: - A change below layers
+
+    /// Runs `change` with the records of `names` as they are confirmed, and then applies their
+    /// layers again.
+    private func changeBelowLayers(
+        _ names: Set<RecordName>, in transaction: inout WriteTransaction,
+        _ change: (inout WriteTransaction) throws -> Void
+    ) throws {
+        let before = changes
+        let shown = try contents(of: names, in: &transaction)
+        for name in names { try lift(name, in: &transaction) }
+        changes = before
+        try change(&transaction)
+        for name in names { try keep(name, in: &transaction) }
+        let own = changes
+        for layer in layers.layers(of: names) {
+            try lay(layer, on: names, in: &transaction)
+        }
+        for name in names { try finish(name, in: &transaction) }
+        changes = own
+        try report(names, shown, since: before, in: &transaction)
+        for name in names where layers.records[name]?.layers.isEmpty == true {
+            try release(name, in: &transaction)
+        }
+    }
+
+    /// Makes a record what is confirmed.
+    private func lift(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+        guard let held = layers.records[name] else { return }
+        let identifier = name.identifier.string
+        guard let content = held.confirmed.content else {
+            return try empty(name, held.handle, in: &transaction)
+        }
+        try reserve(name, held.handle, in: &transaction)
+        if name.nameSpace == .collection {
+            try replaceElements(
+                of: identifier,
+                with: SegmentContent.decode(content.values, children: content.children),
+                in: &transaction)
+        } else {
+            let record = RecordContent(
+                nameSpace: name.nameSpace, identifier: identifier, shape: content.shape,
+                children: content.children, values: content.values[...])
+            try put(
+                record, at: try slot(name.nameSpace, identifier, in: &transaction), in: &transaction
+            )
+        }
+        try states.setTimes(
+            held.handle, writtenAt: held.confirmed.writtenAt, maxAge: held.confirmed.maxAge,
+            in: transaction)
+    }
+
+    private func replaceElements(
+        of key: String, with elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        let slot = try slot(.collection, key, in: &transaction)
+        var editor = SegmentEditor(self, slot.old.flatMap { try? SegmentList($0) } ?? SegmentList())
+        try editor.replaceAll(elements, in: &transaction)
+        try CollectionWriter(self).write(editor.list, key, at: slot, in: &transaction)
+    }
+
+    /// Removes a record and leaves its name with its handle, which waits for a write.
+    private func empty(
+        _ name: RecordName, _ handle: Handle, in transaction: inout WriteTransaction
+    ) throws {
+        let identifier = name.identifier.string
+        if let record = try namedRecord(name, in: transaction), record.handle == handle {
+            if name.nameSpace == .collection {
+                try replaceElements(of: identifier, with: [], in: &transaction)
+            }
+            let record = try readableRecord(handle) ?? record
+            try moveReferences(of: handle, from: record.children, to: [], in: &transaction)
+            try erase(record, in: &transaction)
+            index.restoreEntry(name.nameSpace, identifier, of: handle)
+            try states.reserve(handle, in: transaction)
+        }
+        try reserve(name, handle, in: &transaction)
+    }
+
+    /// Gives a name its handle back if it has none, because its record was deleted.
+    private func reserve(
+        _ name: RecordName, _ handle: Handle, in transaction: inout WriteTransaction
+    ) throws {
+        let match = try index.match(
+            name.nameSpace, name.identifier.string, in: transaction.snapshot)
+        if let match, match.handle == handle { return }
+        if try namedRecord(name, in: transaction) != nil { return }
+        index.restoreEntry(name.nameSpace, name.identifier.string, of: handle)
+        try states.reserve(handle, in: transaction)
+    }
+
+    /// Gives those nodes of a tree their handles back that an earlier step has deleted, if layers
+    /// apply to them: references to them stay.
+    func reserveHeldNodes(
+        of tree: FlattenedTree, among names: Set<RecordName>?,
+        in transaction: inout WriteTransaction
+    ) throws {
+        for entry in tree.entries {
+            let name = RecordName(.node, entry.identifier)
+            guard let held = layers.records[name], names?.contains(name) ?? true else { continue }
+            try reserve(name, held.handle, in: &transaction)
+        }
+    }
+
+    /// Stores what a record is now as what is confirmed.
+    private func keep(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+        guard let held = layers.records[name] else { return }
+        let confirmed = try content(of: name, in: &transaction)
+        let handle = try namedRecord(name, in: transaction)?.handle ?? held.handle
+        try layers.set(confirmed, of: name, at: handle, in: &transaction)
+        // First, so that no count reaches zero in between.
+        try retain(handle, confirmed, in: transaction)
+        try releaseReferences(of: held, in: transaction)
+        if handle == held.handle { try reserve(name, handle, in: &transaction) }
+    }
+
+    private func releaseReferences(
+        of held: LayerTable.Held, in transaction: borrowing WriteTransaction
+    ) throws {
+        for handle in [held.handle] + (held.confirmed.content?.children ?? []) {
+            try states.release(handle, in: transaction)
+            if try states.entry(handle, in: transaction).referenceCount > 0 {
+                suspectCycle(at: handle)
+            }
+        }
+    }
+
+    /// Deletes the name of a record that no write has filled. Follows a record that has got another
+    /// handle, because a write has deleted it and another has made it anew.
+    private func finish(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+        guard let held = layers.records[name] else { return }
+        let identifier = name.identifier.string
+        if let record = try namedRecord(name, in: transaction) {
+            guard record.handle != held.handle else { return }
+            try layers.set(held.confirmed, of: name, at: record.handle, in: &transaction)
+            try states.retain(record.handle, in: transaction)
+            return try states.release(held.handle, in: transaction)
+        }
+        let match = try index.match(name.nameSpace, identifier, in: transaction.snapshot)
+        guard let match, match.handle == held.handle else { return }
+        try index.removeEntry(name.nameSpace, identifier, of: held.handle, in: &transaction)
+        try discardUnreadable(held.handle, in: &transaction)
+        try states.remove(held.handle, in: transaction)
+    }
+
+    /// Lets a record go to which no layer applies any more. A record that is not there leaves
+    /// nothing behind but a tombstone, if others refer to it.
+    private func release(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+        guard let held = layers.records[name] else { return }
+        if held.confirmed.content == nil {
+            try unpin(name.nameSpace, name.identifier.string, in: &transaction)
+        }
+        try layers.removeRecord(name, in: &transaction)
+        try releaseReferences(of: held, in: transaction)
+    }
+
+    // MARK: - Damage
+
+    /// Puts the records together anew after an entry of a layer could not be read. What such an
+    /// entry had is lost: an optimistic change is then rolled back, and a record whose confirmed
+    /// state is not known stays as it is.
+    private func repairLayers(in transaction: inout WriteTransaction) throws {
+        contentChanges.changeAnything()
+        needsRecount = true
+        let unknown = Set(layers.layers.values.flatMap(\.names)).subtracting(layers.records.keys)
+        for name in unknown {
+            let confirmed = try content(of: name, in: &transaction)
+            let match = try index.match(
+                name.nameSpace, name.identifier.string, in: transaction.snapshot)
+            let handle =
+                match?.handle
+                ?? index.rebind(name.nameSpace, name.identifier.string, isWhole: true)
+            if match == nil { try states.reserve(handle, in: transaction) }
+            try layers.set(confirmed, of: name, at: handle, in: &transaction)
+        }
+        try layers.rewrite(in: &transaction)
+        try changeBelowLayers(Set(layers.records.keys), in: &transaction) { _ in }
+        pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+    }
+}

@@ -1,0 +1,180 @@
+import EspalierLMDB
+import EspalierRecords
+
+// What each operation does to the tables.
+extension CommitTransaction {
+    /// Applies one operation: to the records, or below the optimistic changes of those that have
+    /// some.
+    func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
+        changes.source = operation.source
+        try applyBelowLayers(operation, in: &transaction)
+        try flagSuspects(in: transaction)
+        try checkPins(in: transaction)
+    }
+
+    /// Applies one operation to the records as they are.
+    func applyToRecords(
+        _ operation: WriteOperation, in transaction: inout WriteTransaction
+    ) throws {
+        switch operation {
+        case .nodes(let tree, let entries, let policy, _):
+            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+            for entry in entries { try finishNode(at: entry, of: tree, handles, in: &transaction) }
+            counters.writes += 1
+        case .key(let key, let value, let tree, let policy, _):
+            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
+            try writeKey(key, value, handles, in: &transaction)
+            counters.writes += 1
+        case .collection(let key, let operation, let tree, let policy, let neighbours, _):
+            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
+            try CollectionWriter(self).apply(
+                operation, toCollection: key, expecting: neighbours, handles: handles,
+                in: &transaction)
+            counters.writes += 1
+        case .batch(let sections):
+            try apply(sections, in: &transaction)
+        case .optimistic(let step): try apply(step, in: &transaction)
+        case .transaction(let body): try run(body, in: &transaction)
+        case .delete(let entries):
+            for entry in entries
+            where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
+                counters.deletes += 1
+            }
+        case .restore(let records, let restoration):
+            var restorer = Restorer(self, restoration)
+            try restorer.restore(records, in: &transaction)
+            counters.writes += 1
+        case .evict(let entries):
+            for entry in entries {
+                try evict(entry.nameSpace, entry.identifier, in: &transaction)
+            }
+        case .evictExpired(let entries):
+            for entry in entries where try hasExpired(entry, in: transaction) {
+                try evict(entry.nameSpace, entry.identifier, in: &transaction)
+            }
+        case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .checkPins(let budget): try checkPins(for: budget, in: transaction)
+        case .repair(let repair):
+            contentChanges.changeAnything()
+            try apply(repair, in: &transaction)
+        case .install(let trained): try install(trained, in: &transaction)
+        case .retireDictionary: retireDictionary()
+        case .repack(let slice): try repack(slice, in: &transaction)
+        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact, .repairAll: break
+        }
+    }
+
+    /// Notes that a record may lie on a cycle or lead to one. The operation ends with a search.
+    func suspectCycle(at handle: Handle) { suspects.append(handle) }
+
+    /// The records that a search looks at for each suspect. The scan for cycles finds those that
+    /// lie further away.
+    private static let suspectLimit = 4_096
+
+    /// Flags the cycles that an operation has closed, and those into which it has split a larger
+    /// one.
+    private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
+        guard !suspects.isEmpty else { return }
+        var search = CycleSearch()
+        for handle in suspects {
+            search.search(from: handle, limit: Self.suspectLimit) {
+                records.children(of: $0)
+            }
+        }
+        suspects.removeAll()
+        for handle in search.found.sorted() { try states.flagCycle(at: handle, in: transaction) }
+    }
+
+    /// Counts a node that was written by itself as accessed. A key of the same name is deleted.
+    func finishNode(
+        at entry: Int, of tree: FlattenedTree, _ handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws {
+        try states.noteWrite(
+            handles[entry], at: WriteTime(now), maxAge: tree.maxAge(at: entry) ?? maxAge,
+            in: transaction)
+        try delete(.key, tree.entries[entry].identifier, in: &transaction)
+    }
+
+    /// Writes the entry of a key. `handles` are those of the tree's nodes, to which the value
+    /// refers by index.
+    func writeKey(
+        _ key: String, _ value: ValueDraft, _ handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws {
+        try writeKey(
+            key, value.bytes, children: value.children.map { handles[$0] },
+            at: try slot(.key, key, in: &transaction), in: &transaction)
+    }
+
+    /// Writes the entry of a key: one value, a reference or an inline model.
+    func writeKey(
+        _ key: String, _ value: [UInt8], children: [Handle], at slot: RecordSlot,
+        in transaction: inout WriteTransaction
+    ) throws {
+        let content = RecordContent(
+            nameSpace: .key, identifier: key, children: children, values: value[...])
+        if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
+        try states.noteWrite(
+            slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
+    }
+
+    /// Deletes the entry of an identifier or key. Returns whether there was one.
+    @discardableResult
+    func delete(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot) else {
+            return false
+        }
+        let handle = match.handle
+        if let record = try readableRecord(handle) {
+            guard record.isNamed(identifier, in: nameSpace) else {
+                // A whole entry that leads to the record of another name is damaged.
+                if match.isWhole {
+                    try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
+                }
+                return false
+            }
+            let isHeld = layers.holds(handle)
+            // An optimistic deletion may be rolled back.
+            if !isHeld { try unpin(nameSpace, identifier, in: &transaction) }
+            try removeOrScheduleRemoval(record, atOnce: isHeld, in: &transaction)
+        } else {
+            // The references of a damaged record are not known. Its bytes and index entry go now.
+            let isCertain = try isCertain(match, nameSpace, identifier, in: transaction)
+            if !layers.holds(handle) { try unpin(nameSpace, identifier, in: &transaction) }
+            try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
+            if isCertain {
+                try discardUnreadable(handle, in: &transaction)
+                try states.remove(handle, in: transaction)
+            } else {
+                try loseUnnamed(handle, in: &transaction)
+            }
+        }
+        if nameSpace == .node {
+            changes.delete(identifier)
+        } else {
+            changes.change(key: identifier)
+        }
+        return true
+    }
+
+    /// Removes a small record at once. Removes the index entry of a large record now, and the rest
+    /// in steps. A record that is referred to and not chunked is removed at once even if it is
+    /// large, because its references must lead to a tombstone.
+    private func removeOrScheduleRemoval(
+        _ record: Record, atOnce: Bool, in transaction: inout WriteTransaction
+    ) throws {
+        // Its optimistic changes may give the record new content in the same commit.
+        guard !atOnce else { return try remove(record, in: &transaction) }
+        let isReferenced = try states.entry(record.handle, in: transaction).referenceCount > 0
+        guard isLarge(record), record.isLong || !isReferenced else {
+            return try remove(record, in: &transaction)
+        }
+        try scheduleRemoval(record, accessedAt: states.stamp, in: &transaction)
+    }
+}

@@ -1,0 +1,178 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("What optimistic changes never lose", .serialized, .timeLimit(.minutes(10)))
+struct OptimisticPromiseTests {
+    @Test("Changes survive a restart, a compaction, and another budget")
+    func restart() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(Memo(id: 1, text: "base")).wait()
+        try cache.optimistically(id: "a") { $0.set(Memo(id: 1, text: "shown")) }.applied.wait()
+        try cache.optimistically(id: "b") { $0.delete("Memo:2") }.applied.wait()
+        for turn in 0..<4 {
+            switch turn {
+            case 0: break
+            case 1: try cache.compact().wait()
+            case 2: try cache.setBudget(.mebibytes(60)).wait()
+            default: try cache.setBudget(.mebibytes(40)).wait()
+            }
+            cache.close()
+            cache = try scratch.open()
+            #expect(try cache.optimisticChanges().map(\.id) == ["a", "b"])
+            #expect(try cache.optimisticChanges().first?.nodes == ["Memo:1"])
+            #expect(cache.read(Memo.self, "Memo:1")?.text == "shown")
+            #expect(cache.confirmed.read(Memo.self, "Memo:1")?.text == "base")
+            try expectClean(cache)
+        }
+        try cache.optimisticChange("a").rollback().wait()
+        #expect(cache.read(Memo.self, "Memo:1")?.text == "base")
+        let again = cache.optimistically(id: "b") { $0.delete("Memo:3") }
+        #expect(throws: CacheError.self) { try again.applied.wait() }
+        try cache.removeAll().wait()
+        #expect(try cache.optimisticChanges().isEmpty)
+        cache.close()
+    }
+
+    @Test("Eviction reaches neither changes nor what they change")
+    func eviction() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            try cache.set(Board(id: 1, memos: [Memo(id: 1, text: "base")])).wait()
+            let change = cache.optimistically { batch in
+                batch.set(Board(id: 1, memos: [Memo(id: 2, text: "new")]))
+            }
+            for number in 0..<4_000 {
+                try cache.set(
+                    Memo(id: 100 + number, text: String(repeating: "\(number) ", count: 100))
+                ).wait()
+            }
+            #expect(cache.read(Memo.self, "Memo:100") == nil)
+            #expect(cache.read(Board.self, "Board:1")?.memos.map(\.text) == ["new"])
+            #expect(cache.confirmed.read(Board.self, "Board:1")?.memos.map(\.text) == ["base"])
+            try change.rollback().wait()
+            #expect(cache.read(Board.self, "Board:1")?.memos.map(\.text) == ["base"])
+        }
+    }
+
+    @Test("A change that does not fit fails, and the others stay")
+    func limit() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let text = String(repeating: "text ", count: 1_000)
+            var failure: CacheError?
+            var number = 0
+            while failure == nil, number < 200 {
+                number += 1
+                let memo = Memo(id: number, text: text)
+                do {
+                    try cache.optimistically { $0.set(memo) }.applied.wait()
+                } catch {
+                    failure = error
+                }
+            }
+            #expect(failure?.code == .optimisticFull)
+            #expect(try cache.optimisticChanges().count == number - 1)
+            #expect(number > 10 && cache.read(Memo.self, "Memo:\(number)") == nil)
+            for change in try cache.optimisticChanges() { try change.change.rollback().wait() }
+            #expect(try cache.layerBytes == 0)
+        }
+    }
+
+    @Test("A damaged change is lost, and no record with it")
+    func damage() throws {
+        try withCache { cache in
+            try cache.set(Memo(id: 1, text: "base")).wait()
+            try cache.optimistically(id: "a") { $0.set(Memo(id: 1, text: "a")) }.applied.wait()
+            try cache.optimistically(id: "b") { $0.set(Memo(id: 2, text: "b")) }.applied.wait()
+            let key = EntryKey(.layer, 1).bytes(part: 0)
+            try cache.tamper { transaction, keyspaces in
+                var value = try #require(try transaction.value(keyspaces.layers, key))
+                value[value.count / 2] ^= 1
+                try transaction.put(keyspaces.layers, key, value)
+            }
+            #expect(try cache.optimisticChanges().map(\.id) == ["b"])
+            try cache.set(Memo(id: 9, text: "next")).wait()
+            #expect(cache.read(Memo.self, "Memo:1")?.text == "base")
+            #expect(cache.read(Memo.self, "Memo:2")?.text == "b")
+            try cache.optimisticChange("b").rollback().wait()
+            #expect(cache.read(Memo.self, "Memo:2") == nil)
+        }
+    }
+
+    /// The variable `ESPALIER_LAYER_KILLS` makes the test longer.
+    private static let kills =
+        ProcessInfo.processInfo.environment["ESPALIER_LAYER_KILLS"].flatMap { Int($0) } ?? 12
+
+    @Test("A killed process loses no confirmed change and applies none twice")
+    func kill() async throws {
+        let scratch = try Scratch()
+        let log = scratch.root + "/log"
+        for round in 0..<Self.kills {
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [directory = scratch.directory as String, log = log as String, round = round as Int]
+                in
+                try OptimisticProcess.run(directory, log, round)
+            }
+            let cache = try scratch.open()
+            try OptimisticProcess.check(cache, log)
+            for change in try cache.optimisticChanges() { try change.change.rollback().wait() }
+            try expectClean(cache)
+            cache.close()
+        }
+    }
+}
+
+/// A process that makes and ends changes until it kills itself.
+private enum OptimisticProcess {
+    /// Memos count how often an answer was applied: a change that was confirmed twice shows.
+    static func run(_ directory: String, _ log: String, _ round: Int) throws {
+        let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+        let file = try #require(fopen(log, "a"))
+        func note(_ text: String) {
+            fputs(text + "\n", file)
+            fflush(file)
+        }
+        let last = Int.random(in: 3...30)
+        for step in 0...last {
+            let id = round * 1_000 + step
+            let change = cache.optimistically(id: "\(id)") { batch in
+                batch.set(Memo(id: id, text: "shown"))
+                batch.append([Memo(id: id, text: "shown")], toCollection: "list")
+            }
+            if step == last { break }
+            note("begin \(id)")
+            if step % 3 == 2 {
+                try change.rollback().wait()
+                note("rolled back \(id)")
+            } else {
+                try change.confirm { batch in
+                    batch.set(Memo(id: id, text: "answer"))
+                    batch.append([Memo(id: id, text: "answer")], toCollection: "list")
+                }.wait()
+                note("confirmed \(id)")
+            }
+        }
+        usleep(UInt32.random(in: 0...2_000))
+        _ = Foundation.kill(getpid(), SIGKILL)
+    }
+
+    static func check(_ cache: NormalizedCache, _ log: String) throws {
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        let list = cache.confirmed.collection(of: Memo.self, forKey: "list")?.map(\.id) ?? []
+        #expect(Set(list).count == list.count && list == list.sorted())
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard let id = words.last.flatMap({ Int($0) }) else { continue }
+            if words[0] == "confirmed" {
+                #expect(list.contains(id), "\(line)")
+                #expect(cache.confirmed.read(Memo.self, "Memo:\(id)")?.text == "answer")
+            } else if words[0] == "rolled" {
+                #expect(!list.contains(id), "\(line)")
+                #expect(cache.confirmed.read(Memo.self, "Memo:\(id)") == nil)
+            }
+        }
+    }
+}
