@@ -15,8 +15,8 @@
 /// ```
 ///
 /// What has expired follows from the maximum age of the records, see ``IdentifiedModel/maxAge``.
-/// Without one nothing expires. A cache that is not Espalier's does not tell what has expired: there
-/// everything is fresh.
+/// Without one nothing expires. A cache that is not Espalier's does not tell what has expired:
+/// there everything is fresh.
 public enum FetchPolicy: String, Sendable, CaseIterable, Codable {
     /// The cache alone: a miss, or what has expired, is an error.
     case cacheOnly
@@ -27,8 +27,8 @@ public enum FetchPolicy: String, Sendable, CaseIterable, Codable {
     case networkThenCache
     /// The cache at once, expired or not, and the network at the same time.
     case cacheAndNetwork
-    /// The cache at once, expired or not. The network is asked only if something had expired, behind
-    /// the answer: a caller who leaves does not stop it. A miss is answered by the network.
+    /// The cache at once, expired or not. The network is asked only if something had expired,
+    /// behind the answer: a caller who leaves does not stop it. A miss is answered by the network.
     case staleWhileRevalidate
 
     /// Whether the cache may answer with records that have expired.

@@ -16,8 +16,8 @@ import Synchronization
 ///   the request is nobody's own, so a caller never takes it along.
 /// - A caller never waits because another one was cancelled: a cancelled request can't be joined,
 ///   the next caller begins another one.
-/// - An answer that came is applied, even if all callers have left meanwhile, unless the answer of a
-///   later request for the same key was applied before: see ``AnswerOrder``.
+/// - An answer that came is applied, even if all callers have left meanwhile, unless the answer of
+///   a later request for the same key was applied before: see ``AnswerOrder``.
 ///
 /// A request that never ends blocks those who wait for it, and nobody else: no lock is held while a
 /// request runs.
@@ -280,12 +280,12 @@ private final class Seat<Value: Sendable>: Settling {
 ///     request 1   begins -------- cancelled ------------------------ answers: left out
 ///     request 2                       begins ------ answers: applied
 ///
-/// A cancelled request may answer all the same, and late. Its answer is older than that of a request
-/// which began after it, and must not replace it. Without a later answer it is applied: nothing that
-/// the network has sent is thrown away for no reason.
+/// A cancelled request may answer all the same, and late. Its answer is older than that of a
+/// request which began after it, and must not replace it. Without a later answer it is applied:
+/// nothing that the network has sent is thrown away for no reason.
 package final class AnswerOrder: Sendable {
-    /// The number of the latest request whose answer was applied. Held while one is applied, so that
-    /// two answers for the same key can't overtake each other.
+    /// The number of the latest request whose answer was applied. Held while one is applied, so
+    /// that two answers for the same key can't overtake each other.
     private let applied = Mutex(0)
 
     fileprivate init() {}

@@ -52,8 +52,8 @@ public struct Fetched<Value: Sendable>: Sendable {
     }
 }
 
-/// Why a fetch has no answer, if the network was not asked. What the network fails with is thrown as
-/// it is.
+/// Why a fetch has no answer, if the network was not asked. What the network fails with is thrown
+/// as it is.
 ///
 /// ```swift
 /// do {

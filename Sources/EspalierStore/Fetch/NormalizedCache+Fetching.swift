@@ -13,8 +13,8 @@ public import EspalierRecords
 //
 // What is never lost:
 //
-// - A caller who is cancelled leaves at once and takes nobody along. When the last one has left, the
-//   task of the request is cancelled.
+// - A caller who is cancelled leaves at once and takes nobody along. When the last one has left,
+//   the task of the request is cancelled.
 // - A caller never waits because another one was cancelled.
 // - An answer that came is written, or the failure of the write is told: to the callers by
 //   `Fetched.storeError`, and by the statistics and events of the cache even if all have left. A
@@ -35,17 +35,17 @@ extension NormalizedCache {
     /// fails. With ``FetchPolicy/staleWhileRevalidate`` it is what the cache has, at once.
     ///
     /// For all callers who ask for the same type and key at the same time, there is one request,
-    /// with the function, the attempts and the maximum age of the first caller. It runs in a task of
-    /// its own. A caller who is cancelled leaves at once; the request goes on for the others, and is
-    /// cancelled when the last one has left. Requests keep a cache open until they end, unless it is
-    /// closed by ``close()``, which cancels them.
+    /// with the function, the attempts and the maximum age of the first caller. It runs in a task
+    /// of its own. A caller who is cancelled leaves at once; the request goes on for the others,
+    /// and is cancelled when the last one has left. Requests keep a cache open until they end,
+    /// unless it is closed by ``close()``, which cancels them.
     ///
     /// The network's answer is written into the cache under `key`, with the policy of its type, and
     /// read again: what is returned is what was written. If the write fails, what the network has
     /// sent is returned all the same, because a cache that is full must not hide it. The failure
     /// counts in ``statistics()``, as ``CacheStatistics/droppedWrites`` or
-    /// ``CacheStatistics/rejectedWrites``; a write that the cache gave up is one of ``events()``; and
-    /// ``fetches(_:_:policy:retry:when:clock:maxAge:from:)`` tells the failure with the answer.
+    /// ``CacheStatistics/rejectedWrites``; a write that the cache gave up is one of ``events()``;
+    /// and ``fetches(_:_:policy:retry:when:clock:maxAge:from:)`` tells the failure with the answer.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
@@ -53,8 +53,8 @@ extension NormalizedCache {
     ///     ``setModel(_:forKey:policy:maxAge:)``. Not empty.
     ///   - policy: Who answers.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
-    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after each.
-    ///     Not asked about `CancellationError`.
+    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
+    ///     each. Not asked about `CancellationError`.
     ///   - clock: The clock that measures the waits between attempts. Tests use another one.
     ///   - maxAge: How old the records of the network's answer may be, see
     ///     ``IdentifiedModel/maxAge``; nil for what their types say.
@@ -97,9 +97,11 @@ extension NormalizedCache {
     ///   - key: The identifier of the model, or another key under which it is stored. Not empty.
     ///   - policy: Who answers.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
-    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after each.
+    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
+    ///     each.
     ///   - clock: The clock that measures the waits between attempts.
-    ///   - maxAge: How old the records of the network's answer may be; nil for what their types say.
+    ///   - maxAge: How old the records of the network's answer may be; nil for what their types
+    ///     say.
     ///   - network: Asks the network. Runs off the main actor unless it says otherwise.
     /// - Returns: A sequence. Each iteration of it is a fetch.
     public func fetches<Model: IdentifiedModel>(
@@ -143,7 +145,8 @@ extension NormalizedCache {
     ///   - key: The key of the collection. Not empty.
     ///   - policy: Who answers.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
-    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after each.
+    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
+    ///     each.
     ///   - clock: The clock that measures the waits between attempts.
     ///   - maxAge: How old the collection and the records of the network's answer may be; nil for
     ///     what the types say.
@@ -183,7 +186,8 @@ extension NormalizedCache {
     ///   - key: The key of the collection. Not empty.
     ///   - policy: Who answers.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
-    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after each.
+    ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
+    ///     each.
     ///   - clock: The clock that measures the waits between attempts.
     ///   - maxAge: How old the collection and the records of the network's answer may be; nil for
     ///     what the types say.

@@ -166,8 +166,8 @@ public enum Freshness: Sendable, Hashable {
     /// expired.
     case stale
     /// As ``stale``, and if a record of the tree has expired, the cache calls what was registered
-    /// with ``NormalizedCache/onExpired(_:refetch:)`` for the type that the read asks for. For any
-    /// number of reads at the same time, it is called once.
+    /// with ``NormalizedCache/onExpired(_:retry:when:clock:refetch:)`` for the type that the read
+    /// asks for. For any number of reads at the same time, it is called once.
     case staleWhileRevalidate
 }
 
