@@ -12,7 +12,7 @@ struct CollectionWriter {
     /// nodes, to which the drafts refer by index.
     ///
     /// - Parameter clamps: Whether the edit does what it can where indexes lie outside of the
-    ///   collection, or where there is none, instead of throwing.
+    ///   collection, instead of throwing.
     /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
     ///   `.notFound` if there is none or a segment of it can't be read, `.outOfRange` for an index
     ///   outside it.
@@ -26,7 +26,6 @@ struct CollectionWriter {
         let old = slot.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(commit, old ?? SegmentList())
         guard old != nil || operation.makesCollection else {
-            guard !clamps else { return }
             throw neighbours == nil ? CacheError.noCollection : .outOfDate
         }
         func elements(_ drafts: [ValueDraft]) -> [StoredElement] {
@@ -122,8 +121,8 @@ struct CollectionWriter {
     }
 }
 
-/// Which elements of a collection a read returns, where optimistic changes have deleted the nodes of
-/// others.
+/// Which elements of a collection a read returns, where optimistic changes have deleted the nodes
+/// of others.
 struct VisibleElements {
     /// The number of elements that a read returns.
     let count: Int

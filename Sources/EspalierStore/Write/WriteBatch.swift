@@ -323,7 +323,12 @@ extension CommitTransaction {
             guard names.contains(RecordName(.key, key)) else { return }
             try writeKey(key, value, handles, in: &transaction)
         case .collection(let key, let operation):
-            guard names.contains(RecordName(.collection, key)) else { return }
+            let name = RecordName(.collection, key)
+            guard names.contains(name) else { return }
+            // Without a collection to edit, the name must not get a handle that has no record.
+            guard try operation.makesCollection || namedRecord(name, in: transaction) != nil else {
+                return
+            }
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
                 in: &transaction)
