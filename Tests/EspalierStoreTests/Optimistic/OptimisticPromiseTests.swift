@@ -41,9 +41,9 @@ struct OptimisticPromiseTests {
     @Test("Eviction reaches neither changes nor what they change")
     func eviction() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
-            try cache.set(Board(id: 1, memos: [Memo(id: 1, text: "base")])).wait()
+            try cache.set(Board(id: 1, notes: [Memo(id: 1, text: "base")])).wait()
             let change = cache.optimistically { batch in
-                batch.set(Board(id: 1, memos: [Memo(id: 2, text: "new")]))
+                batch.set(Board(id: 1, notes: [Memo(id: 2, text: "new")]))
             }
             for number in 0..<4_000 {
                 try cache.set(
@@ -51,10 +51,10 @@ struct OptimisticPromiseTests {
                 ).wait()
             }
             #expect(cache.read(Memo.self, "Memo:100") == nil)
-            #expect(cache.read(Board.self, "Board:1")?.memos.map(\.text) == ["new"])
-            #expect(cache.confirmed.read(Board.self, "Board:1")?.memos.map(\.text) == ["base"])
+            #expect(cache.read(Board.self, "Board:1")?.notes.map(\.text) == ["new"])
+            #expect(cache.confirmed.read(Board.self, "Board:1")?.notes.map(\.text) == ["base"])
             try change.rollback().wait()
-            #expect(cache.read(Board.self, "Board:1")?.memos.map(\.text) == ["base"])
+            #expect(cache.read(Board.self, "Board:1")?.notes.map(\.text) == ["base"])
         }
     }
 
@@ -70,7 +70,7 @@ struct OptimisticPromiseTests {
                 do {
                     try cache.optimistically { $0.set(memo) }.applied.wait()
                 } catch {
-                    failure = error
+                    failure = error as? CacheError
                 }
             }
             #expect(failure?.code == .optimisticFull)
@@ -130,11 +130,12 @@ private enum OptimisticProcess {
     /// Memos count how often an answer was applied: a change that was confirmed twice shows.
     static func run(_ directory: String, _ log: String, _ round: Int) throws {
         let cache = try NormalizedCache(directory: directory, configuration: .forTests)
-        let file = try #require(fopen(log, "a"))
-        func note(_ text: String) {
-            fputs(text + "\n", file)
-            fflush(file)
+        if !FileManager.default.fileExists(atPath: log) {
+            _ = FileManager.default.createFile(atPath: log, contents: nil)
         }
+        let file = try #require(FileHandle(forWritingAtPath: log))
+        try file.seekToEnd()
+        func note(_ text: String) throws { try file.write(contentsOf: Data((text + "\n").utf8)) }
         let last = Int.random(in: 3...30)
         for step in 0...last {
             let id = round * 1_000 + step
@@ -143,16 +144,16 @@ private enum OptimisticProcess {
                 batch.append([Memo(id: id, text: "shown")], toCollection: "list")
             }
             if step == last { break }
-            note("begin \(id)")
+            try note("begin \(id)")
             if step % 3 == 2 {
                 try change.rollback().wait()
-                note("rolled back \(id)")
+                try note("rolled back \(id)")
             } else {
                 try change.confirm { batch in
                     batch.set(Memo(id: id, text: "answer"))
                     batch.append([Memo(id: id, text: "answer")], toCollection: "list")
                 }.wait()
-                note("confirmed \(id)")
+                try note("confirmed \(id)")
             }
         }
         usleep(UInt32.random(in: 0...2_000))
