@@ -44,10 +44,11 @@ package final class SingleFlight: Sendable {
         }
     }
 
-    /// A request. `passages` are the callers who wait for it.
+    /// A request. `passages` are what the callers wait for: a `Resumption` each, of the type of
+    /// the value.
     private struct Flight {
         let key: Key
-        var passages: [Int: any Settling] = [:]
+        var passages: [Int: any Sendable] = [:]
         /// Whether the request goes on when nobody waits for it.
         var isKept = false
         var isCancelled = false
@@ -97,9 +98,9 @@ package final class SingleFlight: Sendable {
             let number = number(of: key, in: &state, request)
             if isKept { state.flights[number]?.isKept = true }
             state.latest += 1
-            let seat = Seat<Value>()
-            state.flights[number]?.passages[state.latest] = seat
-            return Passage(seat, flight: number, place: state.latest, of: self)
+            let end = Resumption<Result<Value, any Error>>()
+            state.flights[number]?.passages[state.latest] = end
+            return Passage(end, flight: number, place: state.latest, of: self)
         }
     }
 
@@ -181,11 +182,11 @@ package final class SingleFlight: Sendable {
             return flight
         }
         guard let flight else { return }
-        for (_, seat) in flight.passages.sorted(by: { $0.key < $1.key }) {
-            guard let seat = seat as? Seat<Value> else {
+        for (_, passage) in flight.passages.sorted(by: { $0.key < $1.key }) {
+            guard let end = passage as? Resumption<Result<Value, any Error>> else {
                 preconditionFailure("Requests for the same key have values of different types.")
             }
-            seat.settle(result)
+            end.resume(result)
         }
     }
 
@@ -203,13 +204,16 @@ package final class SingleFlight: Sendable {
 
 /// A caller's place at a request. Releasing it leaves the request.
 package final class Passage<Value: Sendable>: Sendable {
-    private let seat: Seat<Value>
+    private let end: Resumption<Result<Value, any Error>>
     private let flight: Int
     private let place: Int
     private let flights: SingleFlight
 
-    fileprivate init(_ seat: Seat<Value>, flight: Int, place: Int, of flights: SingleFlight) {
-        self.seat = seat
+    fileprivate init(
+        _ end: Resumption<Result<Value, any Error>>, flight: Int, place: Int,
+        of flights: SingleFlight
+    ) {
+        self.end = end
         self.flight = flight
         self.place = place
         self.flights = flights
@@ -224,54 +228,13 @@ package final class Passage<Value: Sendable>: Sendable {
     package var value: Value {
         get async throws {
             try await withTaskCancellationHandler {
-                try await seat.result.get()
+                try await end.value.get()
             } onCancel: {
                 // Left first: otherwise a caller who is told so could still be counted.
                 flights.leave(flight, place: place)
-                seat.settle(.failure(CancellationError()))
+                end.resume(.failure(CancellationError()))
             }
         }
-    }
-}
-
-/// Any `Seat`.
-private protocol Settling: Sendable {}
-
-/// What one caller waits for: the first result counts.
-private final class Seat<Value: Sendable>: Settling {
-    private enum State {
-        case pending
-        case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
-        case done(Result<Value, any Error>)
-    }
-
-    // protected by `state`
-    private let state = Mutex(State.pending)
-
-    /// Suspends until there is a result.
-    var result: Result<Value, any Error> {
-        get async {
-            await withCheckedContinuation { continuation in
-                let known = state.withLock { state -> Result<Value, any Error>? in
-                    if case .done(let result) = state { return result }
-                    state = .waiting(continuation)
-                    return nil
-                }
-                if let known { continuation.resume(returning: known) }
-            }
-        }
-    }
-
-    func settle(_ result: Result<Value, any Error>) {
-        typealias Continuation = CheckedContinuation<Result<Value, any Error>, Never>
-        let continuation = state.withLock { state -> Continuation? in
-            let old = state
-            if case .done = old { return nil }
-            state = .done(result)
-            guard case .waiting(let continuation) = old else { return nil }
-            return continuation
-        }
-        continuation?.resume(returning: result)
     }
 }
 

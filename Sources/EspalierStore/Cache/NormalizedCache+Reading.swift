@@ -1,3 +1,4 @@
+import EspalierModels
 public import EspalierRecords
 
 // Each read comes in two forms: one that suspends, and one that blocks the calling thread.

@@ -1,4 +1,5 @@
 import Dispatch
+import EspalierModels
 import Synchronization
 
 /// Tells when a submitted write is committed, or why it is not.

@@ -10,7 +10,7 @@ import Synchronization
 /// end.resume(false, after: .seconds(1))
 /// return await end.value
 /// ```
-final class Resumption<Value: Sendable>: Sendable {
+package final class Resumption<Value: Sendable>: Sendable {
     private enum State {
         case pending
         case waiting(CheckedContinuation<Value, Never>)
@@ -20,8 +20,10 @@ final class Resumption<Value: Sendable>: Sendable {
     // protected by `state`
     private let state = Mutex(State.pending)
 
+    package init() {}
+
     /// Suspends until the first call of `resume`. To be awaited once.
-    var value: Value {
+    package var value: Value {
         get async {
             await withCheckedContinuation { continuation in
                 let known = state.withLock { state -> Value? in
@@ -35,7 +37,7 @@ final class Resumption<Value: Sendable>: Sendable {
     }
 
     /// Ends the wait. Later calls have no effect.
-    func resume(_ value: Value) {
+    package func resume(_ value: Value) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, Never>? in
             let old = state
             if case .done = old { return nil }
@@ -47,7 +49,7 @@ final class Resumption<Value: Sendable>: Sendable {
     }
 
     /// Ends the wait with `value` if it lasts longer than `timeout`.
-    func resume(_ value: Value, after timeout: Duration) {
+    package func resume(_ value: Value, after timeout: Duration) {
         let seconds = Double(timeout.components.seconds)
             + Double(timeout.components.attoseconds) * 1e-18
         // A longer time does not fit in the dispatch queue's clock.
