@@ -24,6 +24,12 @@ enum FetchResult: Equatable {
 struct FetchPolicyTests {
     private let clock = FetchClock()
 
+    private func bring(_ cache: NormalizedCache, to state: CacheState) async throws {
+        guard state != .miss else { return }
+        try await cache.set(Song(id: 1, name: "old")).committed
+        if state == .expired { clock.advance(60) }
+    }
+
     /// Opens a cache in a state, and fetches from a network that succeeds or fails.
     private func fetch(
         _ policy: FetchPolicy, _ state: CacheState, fails: Bool
@@ -31,10 +37,7 @@ struct FetchPolicyTests {
         var (results, calls): ([FetchResult], Int) = ([], 0)
         for isSequence in [true, false] {
             try await withCache(clock.configuration) { cache in
-                if state != .miss {
-                    try await cache.set(Song(id: 1, name: "old")).committed
-                    if state == .expired { clock.advance(60) }
-                }
+                try await bring(cache, to: state)
                 let network = StepNetwork<Song>([
                     fails ? .failure(NetworkFailure(1)) : .success(Song(id: 1, name: "new"))
                 ])
@@ -44,7 +47,7 @@ struct FetchPolicyTests {
                         : await best(of: policy, cache, network))
                 if policy == .staleWhileRevalidate, state == .expired, !isSequence {
                     await network.calls.reaches(1)
-                    while cache.engine.flights.count > 0 { await Task.yield() }
+                    await cache.waitForRequests()
                 }
                 // What was shown of the network is what is stored.
                 let stored = await cache.read(Song.self, "Song:1", accepting: .stale)?.name
@@ -197,10 +200,7 @@ struct FetchPolicyTests {
         arguments: FetchPolicy.allCases, CacheState.allCases)
     func cancelledBefore(policy: FetchPolicy, state: CacheState) async throws {
         try await withCache(clock.configuration) { cache in
-            if state != .miss {
-                try await cache.set(Song(id: 1, name: "old")).committed
-                if state == .expired { clock.advance(60) }
-            }
+            try await bring(cache, to: state)
             let network = StepNetwork<Song>()
             let start = Counter()
             let task = Task {
@@ -212,7 +212,7 @@ struct FetchPolicyTests {
             task.cancel()
             start.add()
             await #expect(throws: CancellationError.self) { try await task.value }
-            while cache.engine.flights.count > 0 { await Task.yield() }
+            await cache.waitForRequests()
         }
     }
 
@@ -227,10 +227,7 @@ struct FetchPolicyTests {
         // Otherwise the cache answers and nobody waits for the network.
         guard asks || state == .expired && policy == .cacheThenNetwork else { return }
         try await withCache(clock.configuration) { cache in
-            if state != .miss {
-                try await cache.set(Song(id: 1, name: "old")).committed
-                if state == .expired { clock.advance(60) }
-            }
+            try await bring(cache, to: state)
             let network = StepNetwork<Song>(ignoresCancellation: true)
             let task = Task {
                 try await cache.fetch(Song.self, "Song:1", policy: policy) {
@@ -243,7 +240,7 @@ struct FetchPolicyTests {
             await network.cancellations.reaches(1)
             // The network has an answer all the same: it is not lost.
             network.answer(1, with: .success(Song(id: 1, name: "late")))
-            while cache.engine.flights.count > 0 { await Task.yield() }
+            await cache.waitForRequests()
             #expect(await cache.read(Song.self, "Song:1")?.name == "late")
         }
     }
@@ -264,9 +261,16 @@ struct FetchPolicyTests {
             await network.calls.reaches(1)
             #expect(network.cancellations.count == 0)
             network.answer(1, with: .success(Song(id: 1, name: "new")))
-            while cache.engine.flights.count > 0 { await Task.yield() }
+            await cache.waitForRequests()
             #expect(await cache.read(Song.self, "Song:1")?.name == "new")
         }
+    }
+}
+
+extension NormalizedCache {
+    /// Suspends until no request of a fetch is under way.
+    func waitForRequests() async {
+        while engine.flights.count > 0 { await Task.yield() }
     }
 }
 

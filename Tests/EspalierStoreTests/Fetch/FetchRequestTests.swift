@@ -26,10 +26,6 @@ struct FetchRequestTests {
         while cache.engine.flights.passageCount(key) != count { await Task.yield() }
     }
 
-    private func waitForEnd(_ cache: NormalizedCache) async {
-        while cache.engine.flights.count > 0 { await Task.yield() }
-    }
-
     @Test("A hundred callers at once are one request and one write")
     func hundred() async throws {
         try await withCache(clock.configuration) { cache in
@@ -67,7 +63,7 @@ struct FetchRequestTests {
             await waitForCallers(3, cache, "Song:2")
             for caller in others { caller.cancel() }
             await network.cancellations.reaches(1)
-            await waitForEnd(cache)
+            await cache.waitForRequests()
             // A cancelled request is not joined, and nobody inherits its end.
             let next = task(cache, network, "Song:2")
             await network.calls.reaches(3)
@@ -93,7 +89,7 @@ struct FetchRequestTests {
             stuck.cancel()
             await #expect(throws: CancellationError.self) { try await stuck.value }
             network.answer(1, with: .failure(NetworkFailure()))
-            await waitForEnd(cache)
+            await cache.waitForRequests()
         }
     }
 
@@ -146,7 +142,7 @@ struct FetchRequestTests {
             await steps.waitForSleeps(1)
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            await waitForEnd(cache)
+            await cache.waitForRequests()
             #expect(network.calls.count == 1)
             await #expect(throws: NetworkFailure(404)) { try await fetch() }
             #expect(network.calls.count == 2 && steps.sleeps.count == 1)
@@ -238,7 +234,7 @@ struct FetchRequestTests {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             network.answer(1, with: .success(song))
-            await waitForEnd(cache)
+            await cache.waitForRequests()
             #expect(try dropped() == 2)
         }
     }
@@ -279,7 +275,7 @@ struct FetchRequestTests {
             clock.advance(60)
             #expect(await cache.read(Song.self, "Song:1", accepting: .staleWhileRevalidate) != nil)
             refetches.answer(1, with: .success(Song(id: 1, name: "newer")))
-            await waitForEnd(cache)
+            await cache.waitForRequests()
             #expect(refetches.calls.count == 1)
             #expect(await cache.read(Song.self, "Song:1")?.name == "newer")
         }
@@ -305,7 +301,7 @@ struct FetchRequestTests {
                 steps.advance(by: .seconds(delay))
             }
             #expect(steps.sleeps == [.seconds(4), .seconds(8), .seconds(1)])
-            await waitForEnd(cache)
+            await cache.waitForRequests()
         }
     }
 }
