@@ -112,10 +112,11 @@ extension CommitTransaction {
 
     // MARK: What changes
 
-    /// Lists those of `names` in the change set whose records differ from what they were, and no
-    /// others of them. `before` is the change set without the operation under way.
+    /// Lists the records of `names` in the change set if they differ from `shown`, and takes the
+    /// other ones off it. `before` is the change set as it was before the operation.
     ///
-    /// Such a change has no source: what its submitter shows is not what the cache has.
+    /// The changes have no source, so that the screen which submitted the operation reads them as
+    /// well: the cache has the layers on top of what the screen shows.
     func report(
         _ names: Set<RecordName>, _ shown: [RecordName: ConfirmedRecord],
         since before: ChangeSet, in transaction: inout WriteTransaction

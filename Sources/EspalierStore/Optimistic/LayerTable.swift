@@ -46,7 +46,7 @@ struct LayerTable: Sendable {
     /// The bytes of all entries.
     private(set) var byteCount = 0
     /// Whether an entry could not be read: the records have to be put together anew.
-    var isDamaged = false
+    private(set) var isDamaged = false
 
     var isEmpty: Bool { layers.isEmpty && records.isEmpty && !isDamaged }
 
@@ -193,7 +193,10 @@ struct LayerTable: Sendable {
         for (name, held) in known.1 {
             try set(held.confirmed, of: name, at: held.handle, in: &transaction)
         }
-        for layer in known.0.values { try insert(layer, in: &transaction) }
+        // In their order, because records list them so.
+        for layer in known.0.values.sorted(by: { $0.number < $1.number }) {
+            try insert(layer, in: &transaction)
+        }
     }
 
     private mutating func put(

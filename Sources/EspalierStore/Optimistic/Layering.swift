@@ -13,12 +13,13 @@ import EspalierRecords
 //     3. keep     what they are now is what is confirmed
 //     4. lay      their layers are applied again, in order
 //
-// Each record is a matter of its own: a layer is applied again to those of its records that are
-// concerned, and to no others. A record that a layer has made waits as a name without a record
-// while it is lifted, so that references to it stay.
+// A layer is applied again to the records concerned, and to no other record that it writes. If only
+// layers have made a record, lifting it removes the record and leaves the name its handle, so that
+// references to it stay.
 //
-// What must never be lost: a confirmed record, whatever becomes of the layers; and a layer, until
-// it is confirmed or rolled back. One transaction does all steps.
+// A confirmed record is never lost, whatever becomes of the layers. A layer is never lost before it
+// is confirmed or rolled back, unless its bytes are damaged or the whole cache begins anew. One
+// transaction does all steps, so a crash leaves the state before or after them. No step waits.
 extension CommitTransaction {
     /// Applies one operation; below the layers of the records that it changes and that have some.
     func applyBelowLayers(
@@ -90,23 +91,24 @@ extension CommitTransaction {
         if let held = layers.records[name] {
             return try reserve(name, held.handle, in: &transaction)
         }
-        let match = try index.match(
-            name.nameSpace, name.identifier.string, in: transaction.snapshot)
-        var handle = match?.handle
-        if let known = handle, confirmed.content == nil {
-            // The entry may be that of another name, of which it holds the beginning.
-            if let record = try readableRecord(known),
-                !record.isNamed(name.identifier.string, in: name.nameSpace)
-            {
-                handle = nil
-            }
+        let handle = try handle(of: name, in: &transaction)
+        try layers.set(confirmed, of: name, at: handle, in: &transaction)
+        try retain(handle, confirmed, in: transaction)
+    }
+
+    /// Returns the handle of a name. Gives the name one that waits for a write if it has none, or
+    /// if the index leads to the record of another name, of which it holds the beginning.
+    private func handle(
+        of name: RecordName, in transaction: inout WriteTransaction
+    ) throws -> Handle {
+        let identifier = name.identifier.string
+        if let match = try index.match(name.nameSpace, identifier, in: transaction.snapshot) {
+            let record = try readableRecord(match.handle)
+            if record?.isNamed(identifier, in: name.nameSpace) ?? true { return match.handle }
         }
-        let own =
-            handle
-            ?? index.rebind(name.nameSpace, name.identifier.string, isWhole: true)
-        if handle == nil { try states.reserve(own, in: transaction) }
-        try layers.set(confirmed, of: name, at: own, in: &transaction)
-        try retain(own, confirmed, in: transaction)
+        let handle = index.rebind(name.nameSpace, identifier, isWhole: true)
+        try states.reserve(handle, in: transaction)
+        return handle
     }
 
     /// Holds a record and the children of what is confirmed, as a pin does.
@@ -193,8 +195,6 @@ extension CommitTransaction {
             let record = try readableRecord(handle) ?? record
             try moveReferences(of: handle, from: record.children, to: [], in: &transaction)
             try erase(record, in: &transaction)
-            index.restoreEntry(name.nameSpace, identifier, of: handle)
-            try states.reserve(handle, in: transaction)
         }
         try reserve(name, handle, in: &transaction)
     }
@@ -278,21 +278,17 @@ extension CommitTransaction {
 
     // MARK: - Damage
 
-    /// Puts the records together anew after an entry of a layer could not be read. What such an
-    /// entry had is lost: an optimistic change is then rolled back, and a record whose confirmed
-    /// state is not known stays as it is.
+    /// Puts the records together anew after an entry could not be read. A layer that can't be read
+    /// is lost: its records become what they are without it, and the change set lists them.
+    /// Confirming it fails with `notFound`. A record whose confirmed state can't be read stays as
+    /// it is.
     private func repairLayers(in transaction: inout WriteTransaction) throws {
         contentChanges.changeAnything()
         needsRecount = true
         let unknown = Set(layers.layers.values.flatMap(\.names)).subtracting(layers.records.keys)
         for name in unknown {
             let confirmed = try content(of: name, in: &transaction)
-            let match = try index.match(
-                name.nameSpace, name.identifier.string, in: transaction.snapshot)
-            let handle =
-                match?.handle
-                ?? index.rebind(name.nameSpace, name.identifier.string, isWhole: true)
-            if match == nil { try states.reserve(handle, in: transaction) }
+            let handle = try handle(of: name, in: &transaction)
             try layers.set(confirmed, of: name, at: handle, in: &transaction)
         }
         try layers.rewrite(in: &transaction)

@@ -206,9 +206,7 @@ public struct WriteBatch: Sendable {
 
     private mutating func fail(_ error: CacheError) { failure = failure ?? error }
 
-    /// Whether the batch has no steps.
-    var isEmpty: Bool { drafts.isEmpty }
-
+    /// Returns the batch as one operation.
     func operation(_ flattener: Flattener) throws -> WriteOperation {
         .batch(try sections(flattener))
     }
