@@ -25,7 +25,7 @@ public enum FetchPolicy: String, Sendable, CaseIterable, Codable {
     /// The network, and the cache if the network fails. What the cache has may have expired then:
     /// it is better than nothing.
     case networkThenCache
-    /// The cache at once, expired or not, and the network at the same time.
+    /// The cache at once, expired or not, and then the network, whatever the cache has.
     case cacheAndNetwork
     /// The cache at once, expired or not. The network is asked only if something had expired,
     /// behind the answer: a caller who leaves does not stop it. A miss is answered by the network.

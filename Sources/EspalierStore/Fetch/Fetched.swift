@@ -139,11 +139,11 @@ public struct Fetches<Value: Sendable>: AsyncSequence, Sendable {
                     return Fetched(hit, networkError: error)
                 }
             case .cacheAndNetwork:
-                // Before the cache is read, so that neither waits for the other.
+                // The cache is read before the network is asked. Otherwise a fast network could
+                // write its answer first, and the cache would return the same answer once more.
+                let outcome = try await fetch.readCache()
                 let passage = fetch.join()
-                guard case .hit(let hit) = try await fetch.readCache() else {
-                    return try await passage.value
-                }
+                guard case .hit(let hit) = outcome else { return try await passage.value }
                 step = .second(passage)
                 return Fetched(hit)
             case .staleWhileRevalidate:
