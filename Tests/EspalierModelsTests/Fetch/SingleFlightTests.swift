@@ -29,8 +29,9 @@ struct SingleFlightTests {
         for caller in callers { #expect(try await caller.value == 42) }
         #expect(network.calls.count == 1)
         await end()
-        network.answer(2, with: .failure(NetworkFailure()))
         let failing = (0..<3).map { _ in caller(network) }
+        await network.calls.reaches(2)
+        network.answer(2, with: .failure(NetworkFailure()))
         for caller in failing {
             await #expect(throws: NetworkFailure()) { try await caller.value }
         }
