@@ -85,6 +85,28 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
         of type: T.Type, forKey cacheKey: String,
         completion: @escaping @Sendable (Result<[T], MissReason>) -> Void)
 
+    /// Reads the model under a key like `readModel`, also if it has expired, and tells whether it
+    /// has. By default, `readModel` answers and nothing expires.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - cacheKey: The identifier of the model, or another key.
+    ///   - completion: Receives the model, or the reason why the read is a miss.
+    func readStaleModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<T>, MissReason>) -> Void)
+
+    /// Reads the collection under a key like `readCollection`, also if it has expired, and tells
+    /// whether it has. By default, `readCollection` answers and nothing expires.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - cacheKey: The key of the collection.
+    ///   - completion: Receives the elements in their order, or the reason why the read is a miss.
+    func readStaleCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<[T]>, MissReason>) -> Void)
+
     /// Reads the model with an identifier, together with all writes submitted before.
     ///
     /// - Parameters:
@@ -118,6 +140,44 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
     func followChanges(
         notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
     ) -> CacheObservation
+}
+
+extension SharedCacheDelegate {
+    /// Reads by `readModel`: nothing expires.
+    public func readStaleModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<T>, MissReason>) -> Void
+    ) {
+        readModel(type, forKey: cacheKey) { completion($0.map { StaleRead($0, isExpired: false) }) }
+    }
+
+    /// Reads by `readCollection`: nothing expires.
+    public func readStaleCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<[T]>, MissReason>) -> Void
+    ) {
+        readCollection(of: type, forKey: cacheKey) {
+            completion($0.map { StaleRead($0, isExpired: false) })
+        }
+    }
+}
+
+/// What a cache has, and whether it has expired.
+public struct StaleRead<Value: Sendable>: Sendable {
+    /// The model, or the elements.
+    public var value: Value
+    /// Whether a record of it is older than it may be.
+    public var isExpired: Bool
+
+    /// Makes an answer.
+    ///
+    /// - Parameters:
+    ///   - value: The model, or the elements.
+    ///   - isExpired: Whether a record of it is older than it may be.
+    public init(_ value: Value, isExpired: Bool) {
+        self.value = value
+        self.isExpired = isExpired
+    }
 }
 
 /// How a cache treats a write.

@@ -56,6 +56,20 @@ final class CacheQueue: Sendable {
         }
     }
 
+    /// Merges a model into what the cache has, and lets a key refer to it.
+    ///
+    /// - Parameter completion: Called once, when the model is stored or could not be.
+    func merge(
+        _ model: any SimpleModel, forKey key: String, completion: @escaping @Sendable () -> Void
+    ) {
+        write([key]) { [self] done in
+            shared?.setModel(model, forKey: key, options: options(.merge)) {
+                completion()
+                done($0)
+            }
+        }
+    }
+
     /// Merges models into what the cache has. The manager hears of the changes, as of those that
     /// others make, because only the cache knows the merged models.
     ///
@@ -214,7 +228,10 @@ final class CacheQueue: Sendable {
         let record = MissRecord.active
         fetch(
             { _, reply in
-                shared.readModel(T.self, forKey: key) { Self.answer($0, record, reply) }
+                guard record?.acceptsExpired == true else {
+                    return shared.readModel(T.self, forKey: key) { Self.answer($0, record, reply) }
+                }
+                shared.readStaleModel(T.self, forKey: key) { Self.answer(stale: $0, record, reply) }
             }, completion: completion)
     }
 
@@ -231,8 +248,23 @@ final class CacheQueue: Sendable {
         let record = MissRecord.active
         fetch(
             { _, reply in
-                shared.readCollection(of: T.self, forKey: key) { Self.answer($0, record, reply) }
+                guard record?.acceptsExpired == true else {
+                    return shared.readCollection(of: T.self, forKey: key) {
+                        Self.answer($0, record, reply)
+                    }
+                }
+                shared.readStaleCollection(of: T.self, forKey: key) {
+                    Self.answer(stale: $0, record, reply)
+                }
             }, completion: completion)
+    }
+
+    private static func answer<Value>(
+        stale result: Result<StaleRead<Value>, MissReason>, _ record: MissRecord?,
+        _ reply: (Value?, (any Error)?) -> Void
+    ) {
+        if case .success(let read) = result { record?.isExpired = read.isExpired }
+        answer(result.map(\.value), record, reply)
     }
 
     private static func answer<Value>(
@@ -264,6 +296,25 @@ final class CacheQueue: Sendable {
         submit { [cache, replies] in
             let reply = await replies.add(default: (nil, DataProviderError.noAnswer), callback)
             request(cache) { reply.fulfill(($0, $1)) }
+        }
+    }
+
+    /// Whether the cache has a model under a key, or a collection, that is fresh. Also true for a
+    /// cache that tells no age.
+    func isFresh<T: SimpleModel>(_ type: T.Type, _ key: String, isCollection: Bool) async -> Bool {
+        guard let shared else { return true }
+        await afterCalls()
+        return await withCheckedContinuation { continuation in
+            let reply = PendingReply(default: true) { continuation.resume(returning: $0) }
+            if isCollection {
+                shared.readStaleCollection(of: type, forKey: key) {
+                    reply.fulfill((try? $0.get().isExpired) == false)
+                }
+            } else {
+                shared.readStaleModel(type, forKey: key) {
+                    reply.fulfill((try? $0.get().isExpired) == false)
+                }
+            }
         }
     }
 

@@ -29,12 +29,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// The batch that this provider belongs to. The batch sets it. Held weakly.
     open weak var batchListener: BatchDataProviderListener?
 
-    private var collection: SharedCollection<T>
+    var collection: SharedCollection<T>
     /// The elements that are shown instead of those of the collection, during a pause.
     private var paused: PausedCollection<T>?
     /// The time at which this provider last set, edited or requested what it shows. Replies to
     /// earlier fetches are out of date.
-    private var lastRequested = ChangeTime.zero
+    var lastRequested = ChangeTime.zero
     /// The changes that the delegate has not been notified of, combined.
     private var pending: PendingChange?
     private let registrar = ObservationRegistrar()
@@ -42,7 +42,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Why the last fetch was a miss. Nil after a hit, and where the cache gives no reason: see
     /// `FetchOutcome.miss`. The completion of `fetchDataFromCache` can read it.
-    public private(set) var missReason: MissReason?
+    public internal(set) var missReason: MissReason?
 
     /// Creates a provider with an empty collection that has no key.
     public init(dataModelManager: DataModelManager) {
@@ -60,7 +60,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     }
 
     /// `data`, without observation.
-    private var shown: [T] { paused?.elements ?? collection.elements }
+    var shown: [T] { paused?.elements ?? collection.elements }
 
     /// The number of elements.
     open var count: Int { data.count }
@@ -115,13 +115,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     }
 
     /// Returns the collection that the providers of `key` share; a new one without a key.
-    private func collection(for key: String?) -> SharedCollection<T> {
+    func collection(for key: String?) -> SharedCollection<T> {
         guard let key else { return SharedCollection(key: nil, dataModelManager) }
         return dataModelManager.sharedCollections.collection(key, in: dataModelManager)
     }
 
     /// Shows another collection.
-    private func join(_ other: SharedCollection<T>) {
+    func join(_ other: SharedCollection<T>) {
         notifyDelegate()
         if other !== collection { collection.leave(self) }
         mutate {
@@ -410,30 +410,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
             missReason = nil
             return completion(shown, nil)
         }
-        let target = collection(for: cacheKey)
-        if target.isKnown { return show(target, ChangeTime(), completion) }
-        let manager = dataModelManager
-        let fetch = manager.beginFetch()
-        let record = MissRecord()
-        let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
-            defer { manager.endFetch(fetch) }
-            // A later call has set, edited or fetched the collection: this reply is out of date.
-            guard fetch.after(self.lastRequested) else { return completion(self.shown, nil) }
-            if target.isKnown { return self.show(target, fetch, completion) }
-            if let elements {
-                target.set(fetched: elements, at: fetch, by: self)
-                self.show(target, fetch, completion)
-                return target.notifyMembers()
-            }
-            self.lastRequested = fetch
-            self.missReason = record.reason
-            // After an error the key may hold a collection: it must not be overwritten by an edit.
-            if error == nil, !self.collection.isKnown { self.join(target) }
-            completion(nil, error)
-        }
-        record.perform {
-            manager.collectionFromCache(cacheKey, context: context, completion: reply)
-        }
+        readCache(cacheKey, context, MissRecord(), completion)
     }
 
     /// Shows the collection under a key, like `fetchDataFromCache`.
@@ -448,17 +425,6 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         try await awaitReply {
             fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0)
         }
-    }
-
-    private func show(
-        _ target: SharedCollection<T>, _ fetch: ChangeTime,
-        _ completion: @MainActor ([T]?, (any Error)?) -> Void
-    ) {
-        join(target)
-        lastRequested = fetch
-        missReason = nil
-        publish(.reset, .cache, nil)
-        completion(shown, nil)
     }
 
     // MARK: Changes by others
@@ -523,7 +489,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         subscribers.subscribe(shown, buffering: .unbounded) { $0 }
     }
 
-    private func publish(
+    func publish(
         _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
         _ identifiers: @autoclosure () -> some Sequence<String> = Set<String>()
     ) {

@@ -4,6 +4,8 @@ public enum ChangeOrigin: Sendable, Hashable {
     case own
     /// A fetch: from the cache, or from another provider of the same collection.
     case cache
+    /// The network, which has answered a fetch with a policy.
+    case network
     /// Another provider of the same collection, which edited it.
     case sibling
     /// A model that was updated or deleted elsewhere.

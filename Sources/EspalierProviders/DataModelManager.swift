@@ -31,7 +31,9 @@ open class DataModelManager: @unchecked Sendable {
     /// The policy of all writes; nil if the types of the models decide.
     public let writePolicy: WritePolicy?
     /// Held while a change is submitted to both queues, so that their orders agree.
-    private let order = Mutex<Void>(())
+    let order = Mutex(RecentRoots())
+    /// The requests to the network that providers have begun.
+    let flights = SingleFlight()
     /// Keeps the screens as the cache is; nil for a manager that does not follow its cache.
     private let follower = Mutex<CacheFollower?>(nil)
     private static let latestSource = Atomic<Int>(0)
@@ -70,7 +72,7 @@ open class DataModelManager: @unchecked Sendable {
         self.follower.withLock { $0 = follower }
     }
 
-    private var currentFollower: CacheFollower? { follower.withLock { $0 } }
+    var currentFollower: CacheFollower? { follower.withLock { $0 } }
 
     // MARK: Changing models
 
@@ -110,7 +112,7 @@ open class DataModelManager: @unchecked Sendable {
         let models = merged.isEmpty ? models : models.filter { !merges($0) }
         guard !models.isEmpty else { return }
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
-        submit(batch, context: context) {
+        submit(batch, roots: models, context: context) {
             if updateCache { saveTogether(models, context) }
         }
     }
@@ -140,7 +142,8 @@ open class DataModelManager: @unchecked Sendable {
         let named = named(models)
         let identifiers = Set(named.compactMap(\.modelIdentifier))
         guard !named.isEmpty else { return }
-        order.withLock { _ in
+        order.withLock { roots in
+            for model in named { roots.note(model) }
             // Also if nothing has changed in the cache: a screen may show less than it has.
             cacheQueue.merge(named) { follower.refresh(identifiers) }
         }
@@ -275,7 +278,8 @@ open class DataModelManager: @unchecked Sendable {
     ) {
         let identifier = model.modelIdentifier
         let queue = cacheQueue
-        order.withLock { _ in
+        order.withLock { roots in
+            if let identifier { roots.note(deleted: identifier) }
             let time = ChangeTime()
             let deletesCascade = updateCache && !queue.acceptsEdits
             if updateCache { queue.delete(model, forKey: identifier, context: context, time: time) }
@@ -288,21 +292,32 @@ open class DataModelManager: @unchecked Sendable {
     }
 
     /// Posts and saves in one step, so that both queues have the same order.
+    ///
+    /// - Parameter roots: The models that are set by themselves, if `model` is a batch.
     func submit(
-        _ model: (any ConsistencyManagerModel)?, context: (any Sendable)?, _ save: () -> Void
+        _ model: (any ConsistencyManagerModel)?, roots: [any SimpleModel] = [],
+        context: (any Sendable)?, _ save: () -> Void
     ) {
+        order.withLock { recent in
+            for model in roots { recent.note(model) }
+            if let model {
+                // The elements of a collection are not set by themselves.
+                if !(model is BatchUpdateModel) { recent.note(model) }
+                post(model, context)
+            }
+            save()
+        }
+    }
+
+    /// Posts a model. The caller holds `order`.
+    func post(_ model: any ConsistencyManagerModel, _ context: (any Sendable)?) {
         // A screen that shows a node as another type gets its fields from the cache, once the cache
         // has them.
         let refresh: @Sendable (Set<String>) -> Void = { [weak follower = currentFollower] in
             follower?.refresh($0)
         }
-        order.withLock { _ in
-            if let model {
-                consistencyManager.post(
-                    model, context: context, time: ChangeTime(), onForeignNodes: refresh)
-            }
-            save()
-        }
+        consistencyManager.post(
+            model, context: context, time: ChangeTime(), onForeignNodes: refresh)
     }
 
     /// Starts a fetch: its result catches up with all changes that are submitted after this call.

@@ -27,14 +27,14 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     open weak var batchListener: BatchDataProviderListener?
 
     /// `data`, without observation.
-    private var model: T?
+    var model: T?
     /// The time at which the model was set, or at which an update of it was submitted.
     public private(set) var lastUpdated = ChangeTime.zero
     /// The time at which the model was set or requested. Updates before it are out of date.
     private var lastSet = ChangeTime.zero
     /// The time at which the model was set, or at which the last fetch that replied was begun.
     /// Replies to earlier fetches are out of date.
-    private var lastRequested = ChangeTime.zero
+    var lastRequested = ChangeTime.zero
     private var revision = ChangeTime.zero
     /// The identifier of the model that the provider waits for.
     private var awaitedIdentifier: String?
@@ -51,7 +51,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///     if person == nil { load(because: provider.missReason) }
     /// }
     /// ```
-    public private(set) var missReason: MissReason?
+    public internal(set) var missReason: MissReason?
     /// The delivery that `modelUpdated` is called for.
     private var delivery: Delivery?
     private let registrar = ObservationRegistrar()
@@ -226,20 +226,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         }
         // The model may be posted while the cache reads, so waiting begins here.
         if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
-        let manager = dataModelManager
-        let fetch = manager.beginFetch()
-        let record = MissRecord()
-        record.perform {
-            manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
-                defer { manager.endFetch(fetch) }
-                // A later call has set or fetched the model: this reply is out of date.
-                guard fetch.after(self.lastRequested) else { return completion(self.model, nil) }
-                self.lastRequested = fetch
-                self.missReason = record.reason
-                if let model { self.show(fetched: model, at: fetch) }
-                completion(model, error)
-            }
-        }
+        readCache(cacheKey, context, MissRecord(), completion)
     }
 
     /// Reads a model from the cache and shows it, like `fetchDataFromCache`.
@@ -258,12 +245,12 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     }
 
     /// Shows a model that was requested at `fetch`, with all updates that were posted since.
-    private func show(fetched data: T, at fetch: ChangeTime) {
+    func show(fetched data: T, at fetch: ChangeTime, _ origin: ChangeOrigin = .cache) {
         lastSet = fetch
         let previous = model
         replaceModel(with: data, time: fetch, revision: nil)
         stopWaiting()
-        publish(.cache, nil, from: previous)
+        publish(origin, nil, from: previous)
         consistencyManager.register(self, since: fetch)
     }
 

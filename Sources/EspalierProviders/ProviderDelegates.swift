@@ -37,6 +37,15 @@ public protocol DataProviderDelegate: AnyObject {
     ///   - dataProvider: The provider; compare by `===` if the delegate has several.
     ///   - failure: What could not be stored, and why: as `DataModelManager.failures` tells.
     func dataProvider<T>(_ dataProvider: DataProvider<T>, failedToSave failure: SaveFailure)
+
+    /// Reports what has become of the network's answer to a fetch with a policy. Called on the main
+    /// actor, once for each fetch of this provider that has asked the network, also if it asked
+    /// behind the answer of the cache; not for a caller who was cancelled. Does nothing by default.
+    ///
+    /// - Parameters:
+    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
+    ///   - outcome: What has become of the answer.
+    func dataProvider<T>(_ dataProvider: DataProvider<T>, fetched outcome: NetworkOutcome)
 }
 
 extension DataProviderDelegate {
@@ -46,6 +55,11 @@ extension DataProviderDelegate {
     /// Does nothing.
     public func dataProvider<T>(
         _ dataProvider: DataProvider<T>, failedToSave failure: SaveFailure
+    ) {}
+
+    /// Does nothing.
+    public func dataProvider<T>(
+        _ dataProvider: DataProvider<T>, fetched outcome: NetworkOutcome
     ) {}
 }
 
@@ -83,6 +97,15 @@ public protocol CollectionDataProviderDelegate: AnyObject {
     ///   - failure: What could not be stored, and why: as `DataModelManager.failures` tells.
     func collectionDataProvider<T>(
         _ dataProvider: CollectionDataProvider<T>, failedToSave failure: SaveFailure)
+
+    /// Reports what has become of the network's answer to a fetch with a policy. Called as
+    /// `DataProviderDelegate.dataProvider(_:fetched:)` is. Does nothing by default.
+    ///
+    /// - Parameters:
+    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
+    ///   - outcome: What has become of the answer.
+    func collectionDataProvider<T>(
+        _ dataProvider: CollectionDataProvider<T>, fetched outcome: NetworkOutcome)
 }
 
 extension CollectionDataProviderDelegate {
@@ -94,5 +117,10 @@ extension CollectionDataProviderDelegate {
     /// Does nothing.
     public func collectionDataProvider<T>(
         _ dataProvider: CollectionDataProvider<T>, failedToSave failure: SaveFailure
+    ) {}
+
+    /// Does nothing.
+    public func collectionDataProvider<T>(
+        _ dataProvider: CollectionDataProvider<T>, fetched outcome: NetworkOutcome
     ) {}
 }

@@ -1,6 +1,7 @@
 import EspalierConsistency
 import EspalierModels
 import EspalierRecords
+import Synchronization
 
 /// A collection that all providers with its key share: the memory holds one list, whichever
 /// provider edits it.
@@ -98,12 +99,14 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// all changes below.
     ///
     /// - Parameters:
+    ///   - author: Nil for the network.
     ///   - save: The policy of the write, here and below; nil to save nothing.
     ///   - steps: The steps that lead to the new elements, if they are known.
     func set(
-        _ new: [T], by author: CollectionDataProvider<T>, save: WritePolicy?,
+        _ new: [T], by author: CollectionDataProvider<T>?, save: WritePolicy?,
         context: (any Sendable)?, steps: [CollectionChangeInformation]? = nil
     ) {
+        noteChange()
         // The comparison serves the others only.
         let hasOthers = members.contains { $0.provider != nil && $0.provider !== author }
         let isSame = !hasOthers || isKnown && areEqual(elements, new)
@@ -122,14 +125,16 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         if merges { announce(context) }
         guard !isSame else { return }
         record(
-            steps.map { .replaced($0) } ?? .reset, [], .sibling, context: context, except: author)
+            steps.map { .replaced($0) } ?? .reset, [], author == nil ? .network : .sibling,
+            context: context, except: author)
     }
 
     /// Replaces all elements like `set`, and tells the others by which steps.
     ///
     /// - Returns: The steps; a reset if the elements before are not known.
+    @discardableResult
     func replace(
-        with new: [T], by author: CollectionDataProvider<T>, save: WritePolicy?,
+        with new: [T], by author: CollectionDataProvider<T>?, save: WritePolicy?,
         context: (any Sendable)?
     ) -> CollectionChange {
         guard isKnown else {
@@ -187,8 +192,14 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             .sibling, context: context, except: author)
     }
 
+    /// Notes that an answer to a request of the key that began before is out of date.
+    private func noteChange() {
+        if let key { manager.order.withLock { $0.note(collection: key, of: T.self) } }
+    }
+
     /// Gives the edited list a revision of its own, and the edit to the log and to the index.
     private func logEdit(_ edit: (_ old: ChangeTime, _ new: ChangeTime) -> TreeEdit) {
+        noteChange()
         isKnown = true
         lastUpdated = ChangeTime()
         let old = revision

@@ -136,6 +136,18 @@ final class MissRecord: Sendable {
     @TaskLocal private static var latest: MissRecord?
     private let isActive = Atomic<Bool>(true)
     private let state = Mutex<MissReason?>(nil)
+    private let expiry = Atomic<Bool>(false)
+
+    /// Whether the read accepts what has expired, and is to say so in `isExpired`.
+    let acceptsExpired: Bool
+
+    init(acceptsExpired: Bool = false) { self.acceptsExpired = acceptsExpired }
+
+    /// Whether the read was a hit that has expired.
+    var isExpired: Bool {
+        get { expiry.load(ordering: .acquiring) }
+        set { expiry.store(newValue, ordering: .releasing) }
+    }
 
     /// The record of the fetch that calls the cache now; nil for a read that belongs to no fetch.
     static var active: MissRecord? {

@@ -1,3 +1,5 @@
+public import EspalierRecords
+
 /// Who answers a fetch: the cache, the network, or both, and in which order.
 ///
 /// | policy | the cache has it | it has expired | the cache misses | the network fails |
@@ -36,6 +38,29 @@ public enum FetchPolicy: String, Sendable, CaseIterable, Codable {
         switch self {
         case .cacheOnly, .cacheThenNetwork: false
         case .networkThenCache, .cacheAndNetwork, .staleWhileRevalidate: true
+        }
+    }
+}
+
+/// Why a fetch has no answer, if the network was not asked. What the network fails with is thrown
+/// as it is.
+///
+/// ```swift
+/// do {
+///     show(try await cache.fetch(Feed.self, "Feed:1", policy: .cacheOnly, from: load))
+/// } catch FetchError.miss(.expired(_, let age)) {
+///     showOffline(age)
+/// }
+/// ```
+public enum FetchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The policy asks the cache alone, and the read missed: why it did.
+    case miss(MissReason)
+
+    /// The message for developers, in English.
+    public var description: String {
+        switch self {
+        case .miss(let reason):
+            "The cache has no answer, and the policy cacheOnly asks nobody else: \(reason)."
         }
     }
 }

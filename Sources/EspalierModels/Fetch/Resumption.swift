@@ -59,3 +59,21 @@ package final class Resumption<Value: Sendable>: Sendable {
         }
     }
 }
+
+extension Resumption {
+    /// Suspends until the first call of `resume`, or until the task is cancelled. To be awaited
+    /// once.
+    ///
+    /// - Parameter onCancel: Called before the wait ends because the task is cancelled.
+    /// - Throws: The error of the result; `CancellationError` at once if the task is cancelled.
+    package func cancellableValue<Success>(
+        onCancel: @Sendable () -> Void = {}
+    ) async throws -> Success where Value == Result<Success, any Error> {
+        try await withTaskCancellationHandler {
+            try await value.get()
+        } onCancel: {
+            onCancel()
+            resume(.failure(CancellationError()))
+        }
+    }
+}

@@ -227,12 +227,9 @@ package final class Passage<Value: Sendable>: Sendable {
     ///   cancelled.
     package var value: Value {
         get async throws {
-            try await withTaskCancellationHandler {
-                try await end.value.get()
-            } onCancel: {
+            try await end.cancellableValue {
                 // Left first: otherwise a caller who is told so could still be counted.
                 flights.leave(flight, place: place)
-                end.resume(.failure(CancellationError()))
             }
         }
     }

@@ -222,6 +222,30 @@ extension NormalizedCache: SharedCacheDelegate {
         }
     }
 
+    public func readStaleModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<T>, MissReason>) -> Void
+    ) {
+        outcome(
+            .key(type, cacheKey).whole.accepting(.stale), .latest, .touch,
+            { try $0.model(type, forKey: cacheKey) }
+        ) {
+            completion($0.staleResult)
+        }
+    }
+
+    public func readStaleCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<[T]>, MissReason>) -> Void
+    ) {
+        outcome(
+            .collection(type, cacheKey).whole.accepting(.stale), .latest, .touch,
+            { try $0.collection(type, forKey: cacheKey) }
+        ) {
+            completion($0.staleResult)
+        }
+    }
+
     public func currentModel<T: SimpleModel>(
         _ type: T.Type, identifier: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
@@ -288,6 +312,13 @@ extension ReadOutcome {
     fileprivate var result: Result<Value, MissReason> {
         switch self {
         case .hit(let hit): .success(hit.value)
+        case .miss(let reason): .failure(reason)
+        }
+    }
+
+    fileprivate var staleResult: Result<StaleRead<Value>, MissReason> {
+        switch self {
+        case .hit(let hit): .success(StaleRead(hit.value, isExpired: hit.isExpired))
         case .miss(let reason): .failure(reason)
         }
     }

@@ -1,5 +1,5 @@
 import EspalierModels
-public import EspalierRecords
+import EspalierRecords
 
 /// An answer to a fetch: a model or the elements of a collection, and where they come from.
 ///
@@ -49,29 +49,6 @@ public struct Fetched<Value: Sendable>: Sendable {
         isExpired = false
         self.storeError = storeError
         networkError = nil
-    }
-}
-
-/// Why a fetch has no answer, if the network was not asked. What the network fails with is thrown
-/// as it is.
-///
-/// ```swift
-/// do {
-///     show(try await cache.fetch(Feed.self, "Feed:1", policy: .cacheOnly, from: load))
-/// } catch FetchError.miss(.expired(_, let age)) {
-///     showOffline(age)
-/// }
-/// ```
-public enum FetchError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The policy asks the cache alone, and the read missed: why it did.
-    case miss(MissReason)
-
-    /// The message for developers, in English.
-    public var description: String {
-        switch self {
-        case .miss(let reason):
-            "The cache has no answer, and the policy cacheOnly asks nobody else: \(reason)."
-        }
     }
 }
 

@@ -67,11 +67,7 @@ public final class WriteTicket: Sendable {
         // A caller that asks again and again leaves nothing behind.
         defer { removeWaiting(key) }
         end.resume(.failure(CacheError.timedOut), after: timeout)
-        try await withTaskCancellationHandler {
-            try await end.value.get()
-        } onCancel: {
-            end.resume(.failure(CancellationError()))
-        }
+        try await end.cancellableValue()
     }
 
     /// Blocks the calling thread until the write is committed. Use ``committed`` where code can

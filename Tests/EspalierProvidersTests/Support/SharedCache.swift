@@ -15,6 +15,8 @@ final class SharedCache: SharedCacheDelegate {
         var isHolding = false
         var held: [@Sendable () -> Void] = []
         var misses: [String: MissReason] = [:]
+        /// What has expired, until it is written again.
+        var expired: Set<String> = []
         var policies: [WritePolicy?] = []
         var handler: (@Sendable (CacheChanges) -> Void)?
     }
@@ -31,6 +33,10 @@ final class SharedCache: SharedCacheDelegate {
     func miss(_ name: String, _ reason: MissReason) {
         inner.state.withLock { $0.models[name] = nil }
         state.withLock { $0.misses[name] = reason }
+    }
+    func expire(_ name: String) { state.withLock { _ = $0.expired.insert(name) } }
+    private func isExpired(_ name: String) -> Bool {
+        state.withLock { $0.expired.contains(name) }
     }
     func send(_ changes: CacheChanges) { state.withLock { $0.handler }?(changes) }
 
@@ -50,6 +56,7 @@ final class SharedCache: SharedCacheDelegate {
     ) {
         let (reply, isHolding) = state.withLock { state in
             state.policies.append(policy)
+            state.expired.subtract(names)
             return (names.compactMap { state.replies[$0] }.first ?? .success, state.isHolding)
         }
         let answer: @Sendable () -> Void
@@ -122,6 +129,9 @@ final class SharedCache: SharedCacheDelegate {
         _ type: T.Type, forKey cacheKey: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
+        if isExpired(cacheKey) {
+            return completion(.failure(.expired(path: cacheKey, age: .seconds(60))))
+        }
         if let model = inner.model(cacheKey, type) { return completion(.success(model)) }
         completion(.failure(state.withLock { $0.misses[cacheKey] } ?? .notFound))
     }
@@ -130,15 +140,42 @@ final class SharedCache: SharedCacheDelegate {
         of type: T.Type, forKey cacheKey: String,
         completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
     ) {
+        if isExpired(cacheKey) {
+            return completion(.failure(.expired(path: cacheKey, age: .seconds(60))))
+        }
         if let list = inner.collection(cacheKey, type) { return completion(.success(list)) }
         completion(.failure(state.withLock { $0.misses[cacheKey] } ?? .notFound))
+    }
+
+    func readStaleModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<T>, MissReason>) -> Void
+    ) {
+        guard isExpired(cacheKey), let model = inner.model(cacheKey, type) else {
+            return readModel(type, forKey: cacheKey) {
+                completion($0.map { StaleRead($0, isExpired: false) })
+            }
+        }
+        completion(.success(StaleRead(model, isExpired: true)))
+    }
+
+    func readStaleCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<StaleRead<[T]>, MissReason>) -> Void
+    ) {
+        guard isExpired(cacheKey), let list = inner.collection(cacheKey, type) else {
+            return readCollection(of: type, forKey: cacheKey) {
+                completion($0.map { StaleRead($0, isExpired: false) })
+            }
+        }
+        completion(.success(StaleRead(list, isExpired: true)))
     }
 
     func currentModel<T: SimpleModel>(
         _ type: T.Type, identifier: String,
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
-        readModel(type, forKey: identifier, completion: completion)
+        readStaleModel(type, forKey: identifier) { completion($0.map(\.value)) }
     }
 
     /// Never replies.

@@ -1,0 +1,228 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierRecords
+import Synchronization
+
+// What becomes of the network's answer to a fetch with a policy.
+//
+//     provider -- joins the request of the key (`SingleFlight`) or begins it
+//                   |
+//                   v
+//     request: an attempt begins (`OpenRequest`) --> the network answers --> applied once:
+//                   |                                                        posted and saved,
+//                   |  somebody sets the root or edits the list meanwhile    for all screens
+//                   v                                                          |
+//     the answer is out of date: neither posted nor saved                      v
+//                                                     each provider shows it, with all updates
+//                                                     that were posted since the attempt began
+//
+// The request applies the answer, and not the providers that wait for it. So an answer is saved
+// once, and also if all of them have left.
+
+/// What has become of the network's answer to a fetch with a policy, for the delegate.
+///
+/// ```swift
+/// func dataProvider<T>(_ provider: DataProvider<T>, fetched outcome: NetworkOutcome) {
+///     if case .failed(let error) = outcome { banner.show(error) }
+/// }
+/// ```
+public enum NetworkOutcome: Sendable {
+    /// The answer is shown, and on its way to the cache. If it can't be stored, the delegate is
+    /// told as of every other write.
+    case shown
+    /// The provider shows something newer, because it was set, edited or fetched after the fetch
+    /// began; or a newer version of the model or the collection was set elsewhere, and is shown.
+    case outOfDate
+    /// The network has failed at the last attempt. What was shown before is still shown.
+    case failed(any Error)
+}
+
+/// The models and collections that were changed while requests are under way, and when. A request
+/// whose model was changed since is out of date.
+///
+/// Only roots count. The answer to a request may contain nodes that others have changed meanwhile:
+/// it is newer than those.
+struct RecentRoots: Sendable {
+    private struct Root: Hashable {
+        /// Nil for all types: a deletion.
+        let type: ObjectIdentifier?
+        let isCollection: Bool
+        let identifier: Identifier
+    }
+
+    private var openRequests = 0
+    private var changed: [Root: ChangeTime] = [:]
+
+    mutating func beginRequest() { openRequests += 1 }
+
+    mutating func endRequest() {
+        openRequests -= 1
+        if openRequests == 0 { changed = [:] }
+    }
+
+    /// Notes a model that is set.
+    mutating func note(_ model: any ConsistencyManagerModel) {
+        guard let identifier = model.modelIdentifier else { return }
+        note(ObjectIdentifier(type(of: model)), isCollection: false, identifier)
+    }
+
+    /// Notes a model that is deleted.
+    mutating func note(deleted identifier: String) {
+        note(nil, isCollection: false, identifier)
+    }
+
+    /// Notes a collection that is set or edited.
+    mutating func note(collection key: String, of type: Any.Type) {
+        note(ObjectIdentifier(type), isCollection: true, key)
+    }
+
+    private mutating func note(
+        _ type: ObjectIdentifier?, isCollection: Bool, _ identifier: String
+    ) {
+        guard openRequests > 0 else { return }
+        let root = Root(
+            type: type, isCollection: isCollection, identifier: Identifier(identifier))
+        changed[root] = ChangeTime()
+    }
+
+    /// Whether a model or a collection was changed after a request began.
+    func hasChanged(
+        _ identifier: String, as type: Any.Type, isCollection: Bool = false, since time: ChangeTime
+    ) -> Bool {
+        [ObjectIdentifier(type), nil].contains { type in
+            let root = Root(
+                type: type, isCollection: isCollection, identifier: Identifier(identifier))
+            return changed[root]?.after(time) ?? false
+        }
+    }
+}
+
+/// An attempt of a request that is under way, or whose answer was not shown by all yet: the updates
+/// posted since are kept until then.
+final class OpenRequest: Sendable {
+    let time: ChangeTime
+    private let manager: DataModelManager
+
+    init(_ manager: DataModelManager) {
+        self.manager = manager
+        manager.order.withLock { $0.beginRequest() }
+        time = manager.beginFetch()
+    }
+
+    deinit {
+        manager.endFetch(time)
+        manager.order.withLock { $0.endRequest() }
+    }
+}
+
+/// The answer to a request, after it was posted and saved.
+struct NetworkAnswer<Value: Sendable>: Sendable {
+    /// The model, or the collection.
+    let value: Value
+    let request: OpenRequest
+    /// Whether the root was changed since the attempt began, so that the answer was not applied.
+    let isOutOfDate: Bool
+    /// Whether screens that show the model wait for what the cache makes of the answer.
+    var isMerged = false
+    /// The write of the answer.
+    let call: WriteCall
+}
+
+/// How a fetch asks the network.
+struct NetworkRequest<Value: Sendable>: Sendable {
+    let key: String
+    let retry: RetryPolicy
+    let clock: any Clock<Duration>
+    let isWorthRetrying: @Sendable (any Error) -> Bool
+    let context: (any Sendable)?
+    let network: @Sendable () async throws -> Value
+
+    /// Asks until the network answers or the policy of retries gives up.
+    ///
+    /// - Returns: The answer, and the attempt that it belongs to.
+    func ask(for manager: DataModelManager) async throws -> (Value, OpenRequest) {
+        try await retry.run(on: clock, when: isWorthRetrying) {
+            // What changes between two attempts is older than the second one.
+            let request = OpenRequest(manager)
+            return (try await network(), request)
+        }
+    }
+}
+
+extension DataModelManager {
+    /// Joins or begins the request for a model. Its answer is posted and saved once.
+    func join<T: SimpleModel>(
+        _ request: NetworkRequest<T>, isKept: Bool = false
+    ) -> Passage<NetworkAnswer<T>> {
+        flights.join(SingleFlight.Key(.model, T.self, request.key), isKept: isKept) { turn in
+            let (model, attempt) = try await request.ask(for: self)
+            return try turn.apply { self.apply(model, request, attempt) }
+        }
+    }
+
+    /// Joins or begins the request for a collection. Its answer is posted and saved once.
+    func joinCollection<T: SimpleModel>(
+        _ request: NetworkRequest<[T]>, isKept: Bool = false
+    ) -> Passage<NetworkAnswer<SharedCollection<T>>> {
+        flights.join(SingleFlight.Key(.collection, T.self, request.key), isKept: isKept) { turn in
+            let (elements, attempt) = try await request.ask(for: self)
+            return try await self.apply(elements, request, attempt, turn)
+        }
+    }
+
+    /// Posts and saves an answer, unless its root was changed meanwhile. Both in one step: no other
+    /// change comes between.
+    private func apply<T: SimpleModel>(
+        _ model: T, _ request: NetworkRequest<T>, _ attempt: OpenRequest
+    ) -> NetworkAnswer<T> {
+        let call = WriteCall()
+        let isMerged = merges(model)
+        let isApplied = call.perform {
+            order.withLock { roots in
+                let name = model.modelIdentifier ?? request.key
+                guard !roots.hasChanged(name, as: T.self, since: attempt.time) else { return false }
+                roots.note(model)
+                if isMerged {
+                    cacheQueue.merge(model, forKey: request.key) { [weak self] in
+                        self?.refresh([name])
+                    }
+                } else {
+                    post(model, request.context)
+                    cacheModel(model, forKey: request.key, context: request.context)
+                }
+                return true
+            }
+        }
+        return NetworkAnswer(
+            value: model, request: attempt, isOutOfDate: !isApplied, isMerged: isMerged, call: call)
+    }
+
+    /// Shows and saves an answer in all providers of a collection, unless the collection was
+    /// changed meanwhile.
+    @MainActor
+    private func apply<T: SimpleModel>(
+        _ elements: [T], _ request: NetworkRequest<[T]>, _ attempt: OpenRequest, _ turn: AnswerTurn
+    ) throws -> NetworkAnswer<SharedCollection<T>> {
+        try turn.apply {
+            let collection: SharedCollection<T> = sharedCollections.collection(
+                request.key, in: self)
+            // Collections change on the main actor only: none comes between.
+            let isOutOfDate =
+                collection.isKnown
+                && order.withLock {
+                    $0.hasChanged(
+                        request.key, as: T.self, isCollection: true, since: attempt.time)
+                }
+            let call = WriteCall()
+            call.perform {
+                guard !isOutOfDate else { return }
+                collection.replace(
+                    with: elements, by: nil, save: policy(of: T.self, nil),
+                    context: request.context)
+            }
+            if !isOutOfDate { collection.notifyMembers() }
+            return NetworkAnswer(
+                value: collection, request: attempt, isOutOfDate: isOutOfDate, call: call)
+        }
+    }
+}
