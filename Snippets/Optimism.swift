@@ -1,4 +1,4 @@
-// Changes that are shown before the server has confirmed them, and fetches by a policy.
+// Changes that are shown before the server has confirmed them.
 
 #if Macros
 
@@ -11,11 +11,8 @@ import Espalier
 }
 
 struct Server: Sendable {
-    func post(_ identifier: String) async throws -> Post { Post(id: 1, text: "", likes: 0) }
     func like(_ id: Int) async throws -> Post { Post(id: id, text: "", likes: 1) }
 }
-
-func show(_ post: Post) {}
 
 func like(_ post: Post, _ cache: NormalizedCache, _ server: Server) async {
     // snippet.change
@@ -37,15 +34,6 @@ func restart(_ cache: NormalizedCache) throws {
     let confirmed = cache.confirmed.read(Post.self, "Post:1")  // without pending changes
     // snippet.end
     _ = confirmed
-}
-
-func fetch(_ cache: NormalizedCache, _ server: Server) async throws {
-    // snippet.fetch
-    let post = try await cache.fetch(
-        Post.self, "Post:1", policy: .networkThenCache, retry: .exponential()
-    ) { try await server.post("Post:1") }
-    show(post)
-    // snippet.end
 }
 
 #endif

@@ -23,9 +23,13 @@ final class InboxScreen: CollectionDataProviderDelegate {
         draw("from the server")
     }
 
-    func send(_ message: Message) {
-        messages.append([message])
-        draw("sent")
+    /// Shows a message at once. It is on disk, with what the server is to do, and stays so until
+    /// `drain` has sent it.
+    func send(_ message: Message, through outbox: Outbox<SendMessage>) throws {
+        let operation = SendMessage(id: message.id, text: message.text)
+        try outbox.add(operation, id: "Message:\(message.id)") { batch in
+            batch.append([message], toCollection: "inbox")
+        }
     }
 
     func collectionDataProviderHasUpdatedData<T>(
@@ -40,7 +44,10 @@ final class InboxScreen: CollectionDataProviderDelegate {
 
     private func draw(_ reason: String) {
         print("inbox (\(reason))")
-        for message in messages { print("    \(message.sender.name): \(message.text)") }
+        for message in messages {
+            let mark = message.isSent ? "" : "  (not sent yet)"
+            print("    \(message.sender.name): \(message.text)\(mark)")
+        }
     }
 }
 #endif

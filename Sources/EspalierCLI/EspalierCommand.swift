@@ -22,7 +22,9 @@ struct EspalierCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Write:",
-                subcommands: [ImportCommand.self, SetCommand.self, DeleteCommand.self]),
+                subcommands: [
+                    ImportCommand.self, SetCommand.self, DeleteCommand.self, OutboxCommand.self,
+                ]),
             CommandGroup(
                 name: "Read:",
                 subcommands: [

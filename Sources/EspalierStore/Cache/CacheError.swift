@@ -53,8 +53,12 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         /// Pending optimistic changes would take more than an eighth of the budget. Confirm or roll
         /// back some of them first.
         case optimisticFull
-        /// An optimistic change with this identifier is pending already.
+        /// An optimistic change, or an operation of the outbox, with this identifier is pending
+        /// already.
         case pendingChange
+        /// Another call of ``Outbox/drain(retry:keysAtOnce:clock:judging:send:)`` sends the
+        /// operations of the outbox.
+        case draining
         /// The node to be evicted is pinned, or other records refer to it. Delete it instead.
         case referenced
         /// Another process has been writing or opening the cache for longer than
@@ -127,6 +131,7 @@ extension CacheError {
         case .pinnedFull: ("pinnedFull", true)
         case .optimisticFull: ("optimisticFull", true)
         case .pendingChange: ("pendingChange", false)
+        case .draining: ("draining", false)
         case .treeTooLarge: ("treeTooLarge", true)
         case .dropped: ("queueFull", true)
         case .diskFull: ("diskFull", true)
@@ -330,6 +335,27 @@ extension CacheError {
         """
         No optimistic change with this identifier is pending. It was confirmed or rolled back \
         before, or it could not be applied.
+        """)
+
+    static let pendingOperation = CacheError(
+        .pendingChange,
+        """
+        The outbox has an operation with this identifier already. Wait until it was sent, drop it, \
+        or use another identifier.
+        """)
+
+    static let noOperation = CacheError(
+        .notFound,
+        """
+        The outbox has no operation with this identifier. It was sent or dropped before, or it \
+        could not be added.
+        """)
+
+    static let draining = CacheError(
+        .draining,
+        """
+        Another call of drain sends the operations of this outbox, in this process or in another \
+        one. One is enough: it also sends what is added meanwhile.
         """)
 
     static let referenced = CacheError(

@@ -1,4 +1,5 @@
 import EspalierLMDB
+import EspalierRecords
 import Foundation
 
 #if canImport(Glibc)
@@ -14,6 +15,7 @@ import Darwin
 ///     current     the name of the live generation; replaced by rename
 ///     g-<hex>/    a generation: data.mdb, lock.mdb
 ///     new-<hex>/  a generation that is being filled
+///     outbox-<hex>  an empty file, locked by the process that sends the operations of an outbox
 package struct CacheDirectory: Sendable {
     let path: String
 
@@ -144,6 +146,14 @@ package struct CacheDirectory: Sendable {
     }
 
     var guardPath: String { "\(path)/guard" }
+
+    /// Takes the lock of those who send the operations of an outbox; nil if another one has it.
+    func outboxLock(_ outbox: String) -> LockedFile? {
+        var writer = ByteWriter()
+        writer.append(string: outbox)
+        let number = UInt64(writer.check(seed: 0))
+        return LockedFile("outbox-" + String(number, radix: 16), in: path, creates: true)
+    }
 
     /// Whether the directory contains a cache.
     var holdsCache: Bool {

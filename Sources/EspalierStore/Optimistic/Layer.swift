@@ -28,7 +28,7 @@ struct Layer: Sendable {
     /// The records that it writes or deletes.
     let names: [RecordName]
     /// The writes, as bytes: most layers are never applied again.
-    private let encodedSections: [UInt8]
+    let encodedSections: [UInt8]
 
     init(
         number: UInt64, _ identifier: String, madeAt: WriteTime, names: [RecordName],
@@ -46,14 +46,16 @@ struct Layer: Sendable {
 
     /// Decodes the writes.
     var sections: [BatchSection] {
-        get throws {
-            try ByteReader.reading(encodedSections) { reader in
-                var sections: [BatchSection] = []
-                for _ in 0..<(try reader.count()) {
-                    sections.append(try BatchSection(reading: &reader))
-                }
-                return sections
+        get throws { try Self.decodeSections(encodedSections) }
+    }
+
+    static func decodeSections(_ bytes: [UInt8]) throws -> [BatchSection] {
+        try ByteReader.reading(bytes) { reader in
+            var sections: [BatchSection] = []
+            for _ in 0..<(try reader.count()) {
+                sections.append(try BatchSection(reading: &reader))
             }
+            return sections
         }
     }
 

@@ -17,10 +17,12 @@ struct ConfirmedRecord: Equatable, Sendable {
 }
 
 /// The `layers` keyspace as one transaction changes it: optimistic changes, and the records to
-/// which they apply as they would be without.
+/// which they apply as they would be without. Also the operations of outboxes, which have such
+/// changes.
 ///
 ///     key = 1, number of the layer (8 bytes), part (2 bytes)     value = part of a `Layer`
 ///     key = 2, handle (8 bytes), part (2 bytes)                  value = part of a record
+///     key = 3, number of an operation (8 bytes), part (2 bytes)  value = part of an `OutboxEntry`
 ///     record = name space (byte), name, flags (byte), [shape, count, children, values],
 ///              [written-at], [maximum age]
 ///
@@ -42,12 +44,16 @@ struct LayerTable: Sendable {
     private let valueLimit: Int
     private(set) var layers: [UInt64: Layer] = [:]
     private(set) var records: [RecordName: Held] = [:]
+    /// The operations of all outboxes, by number.
+    private(set) var operations: [UInt64: OutboxEntry] = [:]
+    private var operationNumbers: [OutboxName: UInt64] = [:]
     private var handles: Set<Handle> = []
     /// The bytes of all entries.
     private(set) var byteCount = 0
     /// Whether an entry could not be read: the records have to be put together anew.
     private(set) var isDamaged = false
 
+    /// Whether no record has layers.
     var isEmpty: Bool { layers.isEmpty && records.isEmpty && !isDamaged }
 
     init(
@@ -90,6 +96,10 @@ struct LayerTable: Sendable {
                     records[name] = Held(
                         handle: Handle(key.number), confirmed: try ConfirmedRecord(reading: &reader)
                     )
+                case .operation:
+                    let entry = try OutboxEntry(number: key.number, reading: &reader)
+                    operations[key.number] = entry
+                    operationNumbers[entry.name] = key.number
                 }
             }
         } catch {
@@ -132,6 +142,13 @@ struct LayerTable: Sendable {
 
     var nextNumber: UInt64 { (layers.keys.max() ?? 0) + 1 }
 
+    func operation(_ name: OutboxName) -> OutboxEntry? {
+        operationNumbers[name].flatMap { operations[$0] }
+    }
+
+    /// The number of an operation that comes after all others.
+    var nextOperation: UInt64 { (operations.keys.max() ?? 0) + 1 }
+
     // MARK: Changing
 
     mutating func insert(_ layer: Layer, in transaction: inout WriteTransaction) throws {
@@ -146,6 +163,21 @@ struct LayerTable: Sendable {
         layers[layer.number] = nil
         for name in layer.names { records[name]?.layers.removeAll { $0 == layer.number } }
         try delete(EntryKey(.layer, layer.number), in: &transaction)
+    }
+
+    /// Stores an operation of an outbox, or what has changed of it.
+    mutating func set(_ entry: OutboxEntry, in transaction: inout WriteTransaction) throws {
+        operations[entry.number] = entry
+        operationNumbers[entry.name] = entry.number
+        var writer = ByteWriter()
+        entry.append(to: &writer)
+        try put(&writer, at: EntryKey(.operation, entry.number), in: &transaction)
+    }
+
+    mutating func remove(_ entry: OutboxEntry, in transaction: inout WriteTransaction) throws {
+        operations[entry.number] = nil
+        operationNumbers[entry.name] = nil
+        try delete(EntryKey(.operation, entry.number), in: &transaction)
     }
 
     /// Stores what a name leads to without layers.
@@ -197,6 +229,7 @@ struct LayerTable: Sendable {
         for layer in known.0.values.sorted(by: { $0.number < $1.number }) {
             try insert(layer, in: &transaction)
         }
+        for entry in operations.values { try set(entry, in: &transaction) }
     }
 
     private mutating func put(
@@ -231,6 +264,7 @@ struct EntryKey: Hashable {
     enum Kind: UInt8 {
         case layer = 1
         case record = 2
+        case operation = 3
     }
 
     let kind: Kind

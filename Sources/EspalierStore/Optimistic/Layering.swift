@@ -39,19 +39,30 @@ extension CommitTransaction {
         case .apply(let identifier, let sections):
             try addLayer(identifier, sections, in: &transaction)
         case .confirm(let identifier, let sections):
-            let layer = try pendingLayer(identifier)
-            let writes = try sections ?? layer.sections
-            let names = try layeredNames(of: .batch(writes), in: transaction)
-            try layers.remove(layer, in: &transaction)
-            try changeBelowLayers(names.union(layer.names), in: &transaction) { transaction in
-                try apply(writes, in: &transaction)
-            }
+            try confirm(try pendingLayer(identifier), with: sections, in: &transaction)
         case .rollBack(let identifier):
-            let layer = try pendingLayer(identifier)
-            try layers.remove(layer, in: &transaction)
-            try changeBelowLayers(Set(layer.names), in: &transaction) { _ in }
+            try rollBack(try pendingLayer(identifier), in: &transaction)
         }
         pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+    }
+
+    /// Ends a layer, and writes what takes its place: its own writes if `sections` is nil. Without
+    /// a layer only writes.
+    func confirm(
+        _ layer: Layer?, with sections: [BatchSection]?, in transaction: inout WriteTransaction
+    ) throws {
+        let writes = try sections ?? layer?.sections ?? []
+        let names = try layeredNames(of: .batch(writes), in: transaction)
+        if let layer { try layers.remove(layer, in: &transaction) }
+        try changeBelowLayers(names.union(layer?.names ?? []), in: &transaction) { transaction in
+            try apply(writes, in: &transaction)
+        }
+    }
+
+    /// Ends a layer as if it had never been.
+    func rollBack(_ layer: Layer, in transaction: inout WriteTransaction) throws {
+        try layers.remove(layer, in: &transaction)
+        try changeBelowLayers(Set(layer.names), in: &transaction) { _ in }
     }
 
     private func pendingLayer(_ identifier: String) throws -> Layer {
@@ -61,10 +72,14 @@ extension CommitTransaction {
 
     // MARK: - A new layer
 
-    /// The most that layers may take: an eighth of the budget.
-    private var layerLimit: Int { generation.budget.bytes / 8 }
+    /// Throws if layers and outboxes take more than an eighth of the budget.
+    func checkLayerLimit() throws {
+        guard layers.byteCount <= generation.budget.bytes / 8 else {
+            throw CacheError.optimisticFull(generation.budget)
+        }
+    }
 
-    private func addLayer(
+    func addLayer(
         _ identifier: String, _ sections: [BatchSection], in transaction: inout WriteTransaction
     ) throws {
         guard layers.layer(identifier) == nil else { throw CacheError.pendingChange }
@@ -78,9 +93,7 @@ extension CommitTransaction {
         try apply(sections, in: &transaction)
         for name in names { try finish(name, in: &transaction) }
         try layers.insert(layer, in: &transaction)
-        guard layers.byteCount <= layerLimit else {
-            throw CacheError.optimisticFull(generation.budget)
-        }
+        try checkLayerLimit()
         try report(names, shown, since: before, in: &transaction)
     }
 

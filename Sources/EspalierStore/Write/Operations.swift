@@ -36,6 +36,7 @@ extension CommitTransaction {
         case .batch(let sections):
             try apply(sections, in: &transaction)
         case .optimistic(let step): try apply(step, in: &transaction)
+        case .outbox(let step): try apply(step, in: &transaction)
         case .transaction(let body): try run(body, in: &transaction)
         case .delete(let entries):
             for entry in entries

@@ -17,6 +17,8 @@ enum WriteOperation: Sendable {
     case batch([BatchSection])
     /// Makes, confirms or rolls back an optimistic change.
     case optimistic(OptimisticStep)
+    /// Adds an operation to an outbox, or notes what has become of one.
+    case outbox(OutboxStep)
     /// Runs code that reads and writes in the commit.
     case transaction(TransactionBody)
     case delete([Entry])
@@ -64,6 +66,7 @@ enum WriteOperation: Sendable {
             tree.byteCount
         case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
         case .optimistic(let step): step.byteCount
+        case .outbox(let step): step.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
             .collectCycles,
@@ -92,6 +95,7 @@ enum WriteOperation: Sendable {
             tree.contradictions
         case .batch(let sections): sections.reduce(0) { $0 + $1.contradictions }
         case .optimistic(let step): step.sections.reduce(0) { $0 + $1.contradictions }
+        case .outbox(let step): step.sections.reduce(0) { $0 + $1.contradictions }
         default: 0
         }
     }
@@ -104,6 +108,7 @@ enum WriteOperation: Sendable {
             tree.nodes.count
         case .batch(let sections): sections.reduce(0) { $0 + $1.tree.nodes.count }
         case .optimistic(let step): step.sections.reduce(0) { $0 + $1.tree.nodes.count }
+        case .outbox(let step): step.sections.reduce(0) { $0 + $1.tree.nodes.count }
         case .restore(let records, _): records.count
         default: 0
         }

@@ -1,0 +1,231 @@
+import EspalierLMDB
+import EspalierTestSupport
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("What outboxes never lose", .serialized, .timeLimit(.minutes(10)))
+struct OutboxPromiseTests {
+    @Test("Operations survive a restart, a compaction, and another budget")
+    func restart() async throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        for id in 1...3 {
+            try cache.outbox("memos", of: SendMemo.self).add(id, shown: "shown").wait()
+        }
+        try await cache.outbox("memos", of: SendMemo.self).drain(judging: {
+            ($0 as? NetworkFailure)?.number == 1 ? .giveUp : .stop
+        }) { operation, _ in throw NetworkFailure(operation.id) }
+        for turn in 0..<4 {
+            switch turn {
+            case 0: break
+            case 1: try cache.compact().wait()
+            case 2: try cache.setBudget(.mebibytes(60)).wait()
+            default: try cache.setBudget(.mebibytes(40)).wait()
+            }
+            cache.close()
+            cache = try scratch.open()
+            let operations = try cache.outbox("memos", of: SendMemo.self).operations()
+            #expect(operations.map(\.id) == ["1", "2", "3"])
+            #expect(operations.map(\.isDead) == [true, false, false])
+            #expect(cache.texts([1, 2, 3]) == [nil, "shown", "shown"])
+            try expectClean(cache)
+        }
+        let outbox = cache.outbox("memos", of: SendMemo.self)
+        try outbox.retry("1").wait()
+        let server = TestServer()
+        try await outbox.drain { server.answer($0, $1.id) }
+        #expect(
+            server.seen == ["1", "2", "3"]
+                && cache.texts([1, 2, 3]) == ["answer", "answer", "answer"])
+        try outbox.add(4, shown: "shown").wait()
+        try cache.removeAll().wait()
+        #expect(try outbox.operations().isEmpty)
+        cache.close()
+    }
+
+    @Test("An operation that does not fit fails, with its change, and the others stay")
+    func limit() async throws {
+        try await withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let outbox = cache.outbox("texts", of: String.self)
+            let text = String(repeating: "text ", count: 1_000)
+            var failure: CacheError?
+            var number = 0
+            while failure == nil, number < 200 {
+                number += 1
+                let id = number
+                do {
+                    // With and without a change: both count.
+                    try outbox.add(text, id: "\(id)") {
+                        if id % 2 == 0 { $0.set(Memo(id: id, text: "shown")) }
+                    }.wait()
+                } catch {
+                    failure = error as? CacheError
+                }
+            }
+            #expect(failure?.code == .optimisticFull && number > 10 && number < 30)
+            #expect(try outbox.operations().count == number - 1)
+            #expect(cache.texts([number]) == [nil])
+            // Room is made by sending.
+            #expect(try await outbox.drain { _, _ in .sent }.sent == number - 1)
+            #expect(try cache.layerBytes == 0)
+            try outbox.add(text).wait()
+        }
+    }
+
+    @Test("Eviction reaches neither operations nor their changes")
+    func eviction() async throws {
+        try await withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            try outbox.add(1, shown: "shown").wait()
+            for number in 0..<4_000 {
+                try cache.set(
+                    Memo(id: 100 + number, text: String(repeating: "\(number) ", count: 100))
+                ).wait()
+            }
+            #expect(cache.texts([1, 100]) == ["shown", nil])
+            let server = TestServer()
+            #expect(try await outbox.drain { server.answer($0, $1.id) }.sent == 1)
+            #expect(cache.texts([1]) == ["answer"])
+        }
+    }
+
+    @Test("A damaged operation is lost, and no other one with it")
+    func damage() async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            for id in 1...3 { try outbox.add(id, shown: "shown").wait() }
+            let key = EntryKey(.operation, 2).bytes(part: 0)
+            try cache.tamper { transaction, keyspaces in
+                var value = try #require(try transaction.value(keyspaces.layers, key))
+                value[value.count / 2] ^= 1
+                try transaction.put(keyspaces.layers, key, value)
+            }
+            #expect(try !cache.verify().isClean)
+            #expect(try outbox.operations().map(\.id) == ["1", "3"])
+            let server = TestServer()
+            #expect(try await outbox.drain { server.answer($0, $1.id) }.sent == 2)
+            #expect(cache.texts([1, 3]) == ["answer", "answer"])
+            // Its change stays, for the app to end it.
+            #expect(try cache.optimisticChanges().map(\.id) == ["outbox/memos/2"])
+            try cache.optimisticChange("outbox/memos/2").rollback().wait()
+            #expect(cache.texts([2]) == [nil])
+            try expectClean(cache)
+        }
+    }
+
+    @Test("Another process drains, and this one sees it")
+    func otherProcess() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let outbox = cache.outbox("memos", of: SendMemo.self)
+        for id in 1...3 { try outbox.add(id, shown: "shown").wait() }
+        var states = outbox.updates().makeAsyncIterator()
+        #expect(await states.next()?.count == 3)
+        await #expect(processExitsWith: .success) {
+            [directory = scratch.directory as String] in
+            let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+            let server = TestServer()
+            try await cache.outbox("memos", of: SendMemo.self).drain { server.answer($0, $1.id) }
+            cache.close()
+            #expect(server.seen == ["1", "2", "3"])
+        }
+        while let state = await states.next(), !state.isEmpty {}
+        #expect(try outbox.operations().isEmpty && cache.texts([1]) == ["answer"])
+        cache.close()
+    }
+
+    /// The variable `ESPALIER_OUTBOX_KILLS` makes the test longer.
+    private static let kills =
+        ProcessInfo.processInfo.environment["ESPALIER_OUTBOX_KILLS"].flatMap { Int($0) } ?? 12
+
+    @Test("A killed process loses no operation, applies no answer twice, and keeps the order")
+    func kill() async throws {
+        let scratch = try Scratch()
+        for name in ["added", "server"] {
+            _ = FileManager.default.createFile(atPath: scratch.root + "/\(name)", contents: nil)
+        }
+        for round in 0..<Self.kills {
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [
+                    directory = scratch.directory as String, root = scratch.root as String,
+                    round = round as Int
+                ] in
+                try await OutboxProcess.run(directory, root, round)
+            }
+        }
+        let cache = try scratch.open()
+        try await OutboxProcess.drain(cache, scratch.root)
+        try OutboxProcess.check(cache, scratch.root, kills: Self.kills)
+        try expectClean(cache)
+        cache.close()
+    }
+}
+
+/// A process that adds operations and sends them until it is killed.
+private enum OutboxProcess {
+    static func run(_ directory: String, _ root: String, _ round: Int) async throws {
+        let cache = try NormalizedCache(directory: directory, configuration: .forTests)
+        let thread = Thread {
+            usleep(UInt32.random(in: 1_000...60_000))
+            _ = Foundation.kill(getpid(), SIGKILL)
+        }
+        thread.start()
+        let outbox = cache.outbox("memos", of: SendMemo.self)
+        for step in 0..<6 {
+            let number = round * 100 + step
+            try await outbox.add(number, shown: "shown", key: "\(number % 3)").committed
+            try note("\(number)", in: root + "/added")
+        }
+        while true {
+            try await drain(cache, root)
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    static func drain(_ cache: NormalizedCache, _ root: String) async throws {
+        try await cache.outbox("memos", of: SendMemo.self).drain { operation, queued in
+            // The server: what it has done is in its file.
+            try note(queued.id, in: root + "/server")
+            if operation.id % 4 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            return .sent { batch in
+                batch.set(Memo(id: operation.id, text: "answer"))
+                batch.append([Memo(id: operation.id, text: "answer")], toCollection: "answers")
+            }
+        }
+    }
+
+    private static func note(_ text: String, in path: String) throws {
+        // Several operations are sent at once: each line goes to the end in one call.
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try file.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    private static func numbers(in path: String) throws -> [Int] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            .compactMap { Int($0) }
+    }
+
+    static func check(_ cache: NormalizedCache, _ root: String, kills: Int) throws {
+        let added = Set(try numbers(in: root + "/added"))
+        let server = try numbers(in: root + "/server")
+        // What the server does for a key that it sees for the first time.
+        var known: Set<Int> = []
+        let done = server.filter { known.insert($0).inserted }
+        let answers = cache.collection(of: Memo.self, forKey: "answers")?.map(\.id) ?? []
+        #expect(added.isSubset(of: known))
+        #expect(Set(answers) == known && answers.count == known.count)
+        for key in 0..<3 {
+            let sent = done.filter { $0 % 3 == key }
+            #expect(sent == sent.sorted())
+            #expect(answers.filter { $0 % 3 == key } == sent)
+        }
+        for number in known { #expect(cache.texts([number]) == ["answer"]) }
+        #expect(try cache.outbox("memos", of: SendMemo.self).operations().isEmpty)
+        #expect(try cache.optimisticChanges().isEmpty && cache.layerBytes == 0)
+        // A kill lets the first operation of each key be sent again, and no other one.
+        #expect(server.count - done.count <= 3 * kills)
+    }
+}
