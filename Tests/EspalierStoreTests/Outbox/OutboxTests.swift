@@ -70,6 +70,7 @@ struct OutboxTests {
             for (id, key) in [(1, "a"), (2, "a"), (3, "b"), (4, "b"), (5, "c")] {
                 try outbox.add(SendMemo(id: id), key: key, id: "\(id)")
             }
+            try await cache.flush()
             let network = StepNetwork<Int>()
             let sent = Mutex<[Int]>([])
             let drain = Task {
