@@ -110,7 +110,8 @@ extension Outbox {
     /// - Returns: What was done.
     /// - Throws: `CacheError.draining` if another call drains the outbox; another ``CacheError`` if
     ///   the cache can't be read or what was done can't be stored; `CancellationError` if the task
-    ///   is cancelled. What was stored until then stays, and the rest waits for the next call.
+    ///   is cancelled, once the calls of `send` under way have ended. What was stored until then
+    ///   stays, and the rest waits for the next call.
     /// - Complexity: O(*n*) in the bytes of all outboxes for each attempt, and a commit.
     @discardableResult
     public func drain(
