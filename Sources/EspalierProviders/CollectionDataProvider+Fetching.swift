@@ -41,65 +41,19 @@ extension CollectionDataProvider {
         let request = NetworkRequest(
             key: cacheKey, retry: retry, clock: clock, isWorthRetrying: isWorthRetrying,
             context: context, network: network)
-        let manager = dataModelManager
-        switch policy {
-        case .cacheOnly:
-            switch try await readStep(request, acceptsExpired: false).step {
-            case .hit: break
-            case .miss(let reason): throw FetchError.miss(reason ?? .notFound)
-            case .failure(let error): throw error
-            }
-        case .cacheThenNetwork:
-            let read = try await readStep(request, acceptsExpired: false)
-            if case .hit(isExpired: false) = read.step { break }
-            try await show(manager.joinCollection(request), since: read.time)
-        case .networkThenCache:
-            let start = ChangeTime()
-            do {
-                try await show(manager.joinCollection(request), since: start)
-            } catch {
-                // If the provider was set meanwhile, the cache's reply is out of date as well.
-                guard !Task.isCancelled, !lastRequested.after(start),
-                    case .hit = try await readStep(request, acceptsExpired: true).step
-                else { throw error }
-            }
-        case .cacheAndNetwork:
-            // Before the cache is read, so that neither waits for the other.
-            let passage = manager.joinCollection(request)
-            let read = try await readStep(request, acceptsExpired: true)
-            do {
-                try await show(passage, since: read.time)
-            } catch {
-                // The delegate was told. What the cache had is shown.
-                guard !Task.isCancelled, case .hit = read.step else { throw error }
-            }
-        case .staleWhileRevalidate:
-            let read = try await readStep(request, acceptsExpired: true)
-            switch read.step {
-            case .hit(isExpired: false): break
-            case .hit(isExpired: true):
-                let passage = manager.joinCollection(request, isKept: true)
-                Task { [weak self] in
-                    let answer: Result<NetworkAnswer<SharedCollection<T>>, any Error>
-                    do {
-                        answer = .success(try await passage.value)
-                    } catch {
-                        answer = .failure(error)
-                    }
-                    self?.show(answer, since: read.time)
-                }
-            case .miss, .failure: try await show(manager.joinCollection(request), since: read.time)
-            }
-        }
+        try await ask(request, policy)
         return shown
     }
+}
 
-    /// Shows what the cache or another provider of the collection has.
-    ///
-    /// - Returns: What there was, and the time of the reading: an answer is out of date if the
-    ///   provider was changed after that.
-    /// - Throws: `CancellationError` if the task is cancelled.
-    private func readStep(
+extension CollectionDataProvider: PolicyFetching {
+    func join(
+        _ request: NetworkRequest<[T]>, isKept: Bool
+    ) -> Passage<NetworkAnswer<SharedCollection<T>>> {
+        dataModelManager.joinCollection(request, isKept: isKept)
+    }
+
+    func readStep(
         _ request: NetworkRequest<[T]>, acceptsExpired: Bool
     ) async throws -> (step: CacheStep, time: ChangeTime) {
         let target = collection(for: request.key)
@@ -115,13 +69,7 @@ extension CollectionDataProvider {
         let record = MissRecord(acceptsExpired: acceptsExpired)
         let end = Resumption<Result<CacheStep, any Error>>()
         let time = readCache(request.key, request.context, record) { elements, error in
-            if let error, elements == nil {
-                end.resume(.success(.failure(error)))
-            } else {
-                end.resume(
-                    .success(
-                        elements == nil ? .miss(record.reason) : .hit(isExpired: record.isExpired)))
-            }
+            end.resume(.success(CacheStep(isHit: elements != nil, error, record)))
         }
         return (try await end.cancellableValue(), time)
     }
@@ -179,25 +127,7 @@ extension CollectionDataProvider {
         publish(.reset, origin, nil)
     }
 
-    /// Waits for the network's answer and shows it.
-    ///
-    /// - Throws: The network's error; `CancellationError` if the task is cancelled.
-    private func show(
-        _ passage: Passage<NetworkAnswer<SharedCollection<T>>>, since time: ChangeTime
-    ) async throws {
-        do {
-            show(.success(try await passage.value), since: time)
-        } catch {
-            // A caller who has left is told nothing.
-            try Task.checkCancellation()
-            show(.failure(error), since: time)
-            throw error
-        }
-    }
-
-    /// Shows the network's answer unless the provider was changed after `time`, and tells the
-    /// delegate.
-    private func show(
+    func show(
         _ result: Result<NetworkAnswer<SharedCollection<T>>, any Error>, since time: ChangeTime
     ) {
         switch result {

@@ -2,14 +2,6 @@ import EspalierConsistency
 public import EspalierModels
 import EspalierRecords
 
-/// What the cache had for a fetch.
-enum CacheStep: Sendable {
-    case hit(isExpired: Bool)
-    case miss(MissReason?)
-    /// The cache can't be read.
-    case failure(any Error)
-}
-
 extension DataProvider {
     /// Shows a model from the cache, the network, or both, as a policy says.
     ///
@@ -58,65 +50,17 @@ extension DataProvider {
         let request = NetworkRequest(
             key: cacheKey, retry: retry, clock: clock, isWorthRetrying: isWorthRetrying,
             context: context, network: network)
-        let manager = dataModelManager
-        switch policy {
-        case .cacheOnly:
-            switch try await readStep(request, acceptsExpired: false).step {
-            case .hit: break
-            case .miss(let reason): throw FetchError.miss(reason ?? .notFound)
-            case .failure(let error): throw error
-            }
-        case .cacheThenNetwork:
-            let read = try await readStep(request, acceptsExpired: false)
-            if case .hit(isExpired: false) = read.step { break }
-            try await show(manager.join(request), since: read.time)
-        case .networkThenCache:
-            let start = ChangeTime()
-            do {
-                try await show(manager.join(request), since: start)
-            } catch {
-                // If the provider was set meanwhile, the cache's reply is out of date as well.
-                guard !Task.isCancelled, !lastRequested.after(start),
-                    case .hit = try await readStep(request, acceptsExpired: true).step
-                else { throw error }
-            }
-        case .cacheAndNetwork:
-            // Before the cache is read, so that neither waits for the other.
-            let passage = manager.join(request)
-            let read = try await readStep(request, acceptsExpired: true)
-            do {
-                try await show(passage, since: read.time)
-            } catch {
-                // The delegate was told. What the cache had is shown.
-                guard !Task.isCancelled, case .hit = read.step else { throw error }
-            }
-        case .staleWhileRevalidate:
-            let read = try await readStep(request, acceptsExpired: true)
-            switch read.step {
-            case .hit(isExpired: false): break
-            case .hit(isExpired: true):
-                let passage = manager.join(request, isKept: true)
-                Task { [weak self] in
-                    let answer: Result<NetworkAnswer<T>, any Error>
-                    do {
-                        answer = .success(try await passage.value)
-                    } catch {
-                        answer = .failure(error)
-                    }
-                    self?.show(answer, since: read.time)
-                }
-            case .miss, .failure: try await show(manager.join(request), since: read.time)
-            }
-        }
+        try await ask(request, policy)
         return model
     }
+}
 
-    /// Shows what the cache has.
-    ///
-    /// - Returns: What it had, and the time of the reading: an answer is out of date if the
-    ///   provider was changed after that.
-    /// - Throws: `CancellationError` if the task is cancelled.
-    private func readStep(
+extension DataProvider: PolicyFetching {
+    func join(_ request: NetworkRequest<T>, isKept: Bool) -> Passage<NetworkAnswer<T>> {
+        dataModelManager.join(request, isKept: isKept)
+    }
+
+    func readStep(
         _ request: NetworkRequest<T>, acceptsExpired: Bool
     ) async throws -> (step: CacheStep, time: ChangeTime) {
         if model?.modelIdentifier == request.key {
@@ -130,13 +74,7 @@ extension DataProvider {
         let record = MissRecord(acceptsExpired: acceptsExpired)
         let end = Resumption<Result<CacheStep, any Error>>()
         let time = readCache(request.key, request.context, record) { model, error in
-            if let error, model == nil {
-                end.resume(.success(.failure(error)))
-            } else {
-                end.resume(
-                    .success(
-                        model == nil ? .miss(record.reason) : .hit(isExpired: record.isExpired)))
-            }
+            end.resume(.success(CacheStep(isHit: model != nil, error, record)))
         }
         return (try await end.cancellableValue(), time)
     }
@@ -165,27 +103,7 @@ extension DataProvider {
         return fetch
     }
 
-    /// Waits for the network's answer and shows it.
-    ///
-    /// - Throws: The network's error; `CancellationError` if the task is cancelled.
-    private func show(
-        _ passage: Passage<NetworkAnswer<T>>, since time: ChangeTime
-    ) async throws {
-        do {
-            show(.success(try await passage.value), since: time)
-        } catch {
-            // A caller who has left is told nothing.
-            try Task.checkCancellation()
-            show(.failure(error), since: time)
-            throw error
-        }
-    }
-
-    /// Shows the network's answer unless the provider was changed after `time`, and tells the
-    /// delegate.
-    private func show(
-        _ result: Result<NetworkAnswer<T>, any Error>, since time: ChangeTime
-    ) {
+    func show(_ result: Result<NetworkAnswer<T>, any Error>, since time: ChangeTime) {
         switch result {
         case .failure(let error): delegate?.dataProvider(self, fetched: .failed(error))
         case .success(let answer):

@@ -152,7 +152,7 @@ struct NetworkRequest<Value: Sendable>: Sendable {
 extension DataModelManager {
     /// Joins or begins the request for a model. Its answer is posted and saved once.
     func join<T: SimpleModel>(
-        _ request: NetworkRequest<T>, isKept: Bool = false
+        _ request: NetworkRequest<T>, isKept: Bool
     ) -> Passage<NetworkAnswer<T>> {
         flights.join(SingleFlight.Key(.model, T.self, request.key), isKept: isKept) { turn in
             let (model, attempt) = try await request.ask(for: self)
@@ -162,7 +162,7 @@ extension DataModelManager {
 
     /// Joins or begins the request for a collection. Its answer is posted and saved once.
     func joinCollection<T: SimpleModel>(
-        _ request: NetworkRequest<[T]>, isKept: Bool = false
+        _ request: NetworkRequest<[T]>, isKept: Bool
     ) -> Passage<NetworkAnswer<SharedCollection<T>>> {
         flights.join(SingleFlight.Key(.collection, T.self, request.key), isKept: isKept) { turn in
             let (elements, attempt) = try await request.ask(for: self)
@@ -223,6 +223,129 @@ extension DataModelManager {
             if !isOutOfDate { collection.notifyMembers() }
             return NetworkAnswer(
                 value: collection, request: attempt, isOutOfDate: isOutOfDate, call: call)
+        }
+    }
+}
+
+// MARK: - Asking by a policy
+
+/// What the cache had for a fetch.
+enum CacheStep: Sendable {
+    case hit(isExpired: Bool)
+    case miss(MissReason?)
+    /// The cache can't be read.
+    case failure(any Error)
+
+    /// Makes what the reply to a read says; `record` is the record of the read.
+    init(isHit: Bool, _ error: (any Error)?, _ record: MissRecord) {
+        if isHit {
+            self = .hit(isExpired: record.isExpired)
+        } else {
+            self = error.map { .failure($0) } ?? .miss(record.reason)
+        }
+    }
+}
+
+/// A provider that asks the cache, the network, or both, as a policy says.
+@MainActor
+protocol PolicyFetching: AnyObject {
+    /// What the network answers with.
+    associatedtype Payload: Sendable
+    /// What is shown of it.
+    associatedtype Shown: Sendable
+
+    var dataModelManager: DataModelManager { get }
+    /// The time at which the provider was last set, edited or asked for something.
+    var lastRequested: ChangeTime { get }
+
+    /// Shows what the cache has.
+    ///
+    /// - Returns: What it had, and the time of the reading: an answer is out of date if the
+    ///   provider was changed after that.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    func readStep(
+        _ request: NetworkRequest<Payload>, acceptsExpired: Bool
+    ) async throws -> (step: CacheStep, time: ChangeTime)
+
+    /// Joins or begins the request to the network.
+    func join(
+        _ request: NetworkRequest<Payload>, isKept: Bool
+    ) -> Passage<NetworkAnswer<Shown>>
+
+    /// Shows the network's answer unless the provider was changed after `time`, and tells the
+    /// delegate.
+    func show(_ result: Result<NetworkAnswer<Shown>, any Error>, since time: ChangeTime)
+}
+
+extension PolicyFetching {
+    /// Asks the cache, the network, or both, and shows what they have.
+    ///
+    /// - Throws: As the public functions of the providers.
+    func ask(_ request: NetworkRequest<Payload>, _ policy: FetchPolicy) async throws {
+        switch policy {
+        case .cacheOnly:
+            switch try await readStep(request, acceptsExpired: false).step {
+            case .hit: break
+            case .miss(let reason): throw FetchError.miss(reason ?? .notFound)
+            case .failure(let error): throw error
+            }
+        case .cacheThenNetwork:
+            let read = try await readStep(request, acceptsExpired: false)
+            if case .hit(isExpired: false) = read.step { break }
+            try await show(join(request, isKept: false), since: read.time)
+        case .networkThenCache:
+            let start = ChangeTime()
+            do {
+                try await show(join(request, isKept: false), since: start)
+            } catch {
+                // If the provider was set meanwhile, the cache's reply is out of date as well.
+                guard !Task.isCancelled, !lastRequested.after(start),
+                    case .hit = try await readStep(request, acceptsExpired: true).step
+                else { throw error }
+            }
+        case .cacheAndNetwork:
+            // Before the cache is read, so that neither waits for the other.
+            let passage = join(request, isKept: false)
+            let read = try await readStep(request, acceptsExpired: true)
+            do {
+                try await show(passage, since: read.time)
+            } catch {
+                // The delegate was told. What the cache had is shown.
+                guard !Task.isCancelled, case .hit = read.step else { throw error }
+            }
+        case .staleWhileRevalidate:
+            let read = try await readStep(request, acceptsExpired: true)
+            switch read.step {
+            case .hit(isExpired: false): break
+            case .hit(isExpired: true):
+                let passage = join(request, isKept: true)
+                Task { [weak self] in
+                    let answer: Result<NetworkAnswer<Shown>, any Error>
+                    do {
+                        answer = .success(try await passage.value)
+                    } catch {
+                        answer = .failure(error)
+                    }
+                    self?.show(answer, since: read.time)
+                }
+            case .miss, .failure: try await show(join(request, isKept: false), since: read.time)
+            }
+        }
+    }
+
+    /// Waits for the network's answer and shows it.
+    ///
+    /// - Throws: The network's error; `CancellationError` if the task is cancelled.
+    private func show(
+        _ passage: Passage<NetworkAnswer<Shown>>, since time: ChangeTime
+    ) async throws {
+        do {
+            show(.success(try await passage.value), since: time)
+        } catch {
+            // A caller who has left is told nothing.
+            try Task.checkCancellation()
+            show(.failure(error), since: time)
+            throw error
         }
     }
 }
