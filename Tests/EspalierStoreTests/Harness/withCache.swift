@@ -65,6 +65,25 @@ final class Scratch: Sendable {
     }
 }
 
+extension Scratch {
+    /// Closes `cache` and opens it again: as it is, compacted, and with two other budgets. Calls
+    /// `check` each time.
+    func reopen(_ cache: inout NormalizedCache, _ check: (NormalizedCache) throws -> Void) throws {
+        for turn in 0..<4 {
+            switch turn {
+            case 0: break
+            case 1: try cache.compact().wait()
+            case 2: try cache.setBudget(.mebibytes(60)).wait()
+            default: try cache.setBudget(.mebibytes(40)).wait()
+            }
+            cache.close()
+            cache = try open()
+            try check(cache)
+            try expectClean(cache)
+        }
+    }
+}
+
 extension Configuration {
     /// Does not sync: killing a process loses no commit, and waiting for the disk takes time.
     static var forTests: Configuration { Configuration(durability: .noSync, encryption: .inTests) }

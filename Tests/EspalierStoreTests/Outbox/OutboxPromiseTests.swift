@@ -17,20 +17,11 @@ struct OutboxPromiseTests {
         try await cache.outbox("memos", of: SendMemo.self).drain(judging: {
             ($0 as? NetworkFailure)?.number == 1 ? .giveUp : .stop
         }) { operation, _ in throw NetworkFailure(operation.id) }
-        for turn in 0..<4 {
-            switch turn {
-            case 0: break
-            case 1: try cache.compact().wait()
-            case 2: try cache.setBudget(.mebibytes(60)).wait()
-            default: try cache.setBudget(.mebibytes(40)).wait()
-            }
-            cache.close()
-            cache = try scratch.open()
+        try scratch.reopen(&cache) { cache in
             let operations = try cache.outbox("memos", of: SendMemo.self).operations()
             #expect(operations.map(\.id) == ["1", "2", "3"])
             #expect(operations.map(\.isDead) == [true, false, false])
             #expect(cache.texts([1, 2, 3]) == [nil, "shown", "shown"])
-            try expectClean(cache)
         }
         let outbox = cache.outbox("memos", of: SendMemo.self)
         try outbox.retry("1").wait()
