@@ -89,11 +89,12 @@ extension NormalizedCache {
 extension LayerTable {
     /// Reads the table of a snapshot.
     init(
-        of generation: Generation, _ transaction: borrowing some ReadableTransaction & ~Copyable
+        of generation: Generation, _ transaction: borrowing some ReadableTransaction & ~Copyable,
+        from first: EntryKey.Kind = .layer
     ) throws {
         try self.init(
             generation.keyspaces, transaction,
-            valueLimit: generation.environment.maximumValueSize)
+            valueLimit: generation.environment.maximumValueSize, from: first)
     }
 }
 

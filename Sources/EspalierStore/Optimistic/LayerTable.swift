@@ -17,8 +17,7 @@ struct ConfirmedRecord: Equatable, Sendable {
 }
 
 /// The `layers` keyspace as one transaction changes it: optimistic changes, and the records to
-/// which they apply as they would be without. Also the operations of outboxes, which have such
-/// changes.
+/// which they apply as they would be without. The keyspace also has the operations of outboxes.
 ///
 ///     key = 1, number of the layer (8 bytes), part (2 bytes)     value = part of a `Layer`
 ///     key = 2, handle (8 bytes), part (2 bytes)                  value = part of a record
@@ -56,9 +55,13 @@ struct LayerTable: Sendable {
     /// Whether no record has layers.
     var isEmpty: Bool { layers.isEmpty && records.isEmpty && !isDamaged }
 
+    /// Loads the table.
+    ///
+    /// - Parameter first: The first kind of entries to load, in the order of the keys. A table
+    ///   without layers serves to look up operations.
     init(
         _ keyspaces: Keyspaces, _ transaction: borrowing some ReadableTransaction & ~Copyable,
-        valueLimit: Int
+        valueLimit: Int, from first: EntryKey.Kind = .layer
     ) throws {
         keyspace = keyspaces.layers
         self.valueLimit = valueLimit
@@ -66,7 +69,8 @@ struct LayerTable: Sendable {
         var key: EntryKey?
         var bytes: [UInt8] = []
         var entries: [(EntryKey, [UInt8])] = []
-        try transaction.forEach(in: keyspace) { stored, value in
+        let start = EntryKey(first, 0).bytes(part: 0)
+        try transaction.forEach(in: keyspace, from: start) { stored, value in
             let next = EntryKey(stored)
             if let key, next != key {
                 entries.append((key, bytes))

@@ -189,7 +189,7 @@ extension NormalizedCache {
         let name = outbox.map { Identifier($0) }
         do {
             let operations = try engine.inspect { transaction, generation in
-                try LayerTable(of: generation, transaction).operations.values
+                try LayerTable(of: generation, transaction, from: .operation).operations.values
             }
             return operations.filter { name == nil || $0.outbox == name }
                 .sorted { $0.number < $1.number }

@@ -108,7 +108,8 @@ extension Outbox {
     ///     that never returns keeps the operations of its key waiting, and the drain, and no other
     ///     operation.
     /// - Returns: What was done.
-    /// - Throws: `CacheError.draining` if another call drains the outbox; another ``CacheError`` if
+    /// - Throws: `CacheError.draining` if another call drains the outbox, or if the file of the
+    ///   outbox's lock can't be opened; another ``CacheError`` if
     ///   the cache can't be read or what was done can't be stored; `CancellationError` if the task
     ///   is cancelled, once the calls of `send` under way have ended. What was stored until then
     ///   stays, and the rest waits for the next call.
@@ -269,7 +270,7 @@ private struct OutboxDrain<Operation: Codable & Sendable> {
 
     /// Begins to send the first operation of each key that is not under way.
     private mutating func begin(in group: inout ThrowingTaskGroup<Event, any Error>) throws {
-        guard !report.isStopped else { return }
+        guard !report.isStopped, sending.count < keysAtOnce else { return }
         try Task.checkCancellation()
         let outbox = delivery.outbox
         var taken = sending.union(waiting)

@@ -30,8 +30,8 @@ public struct ChangeSet: Sendable, Hashable {
     public internal(set) var deleted: [String] = []
     /// Nodes evicted for the budget.
     public internal(set) var evicted: [String] = []
-    /// Keys and collections whose entry was changed or removed. Also `outbox/` and the name of each
-    /// ``Outbox`` that was changed.
+    /// Keys and collections whose entry was changed or removed. An ``Outbox`` that was changed is
+    /// listed as `outbox/` and its name.
     public internal(set) var keys: [String] = []
     /// Whether anything may have changed: the cache was emptied, or the changes are not known. The
     /// lists are then empty.

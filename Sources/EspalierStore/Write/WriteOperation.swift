@@ -87,16 +87,23 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// The sections of an operation that has some.
+    private var sections: [BatchSection] {
+        switch self {
+        case .batch(let sections): sections
+        case .optimistic(let step): step.sections
+        case .outbox(let step): step.sections
+        default: []
+        }
+    }
+
     /// The later occurrences of nodes that differ from the first, in a write that replaces.
     var contradictions: Int {
         switch self {
         case .nodes(let tree, _, .replace, _), .key(_, _, let tree, .replace, _),
             .collection(_, _, let tree, .replace, _, _):
             tree.contradictions
-        case .batch(let sections): sections.reduce(0) { $0 + $1.contradictions }
-        case .optimistic(let step): step.sections.reduce(0) { $0 + $1.contradictions }
-        case .outbox(let step): step.sections.reduce(0) { $0 + $1.contradictions }
-        default: 0
+        default: sections.reduce(0) { $0 + $1.contradictions }
         }
     }
 
@@ -106,11 +113,8 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
             .collection(_, _, let tree, _, _, _):
             tree.nodes.count
-        case .batch(let sections): sections.reduce(0) { $0 + $1.tree.nodes.count }
-        case .optimistic(let step): step.sections.reduce(0) { $0 + $1.tree.nodes.count }
-        case .outbox(let step): step.sections.reduce(0) { $0 + $1.tree.nodes.count }
         case .restore(let records, _): records.count
-        default: 0
+        default: sections.reduce(0) { $0 + $1.tree.nodes.count }
         }
     }
 
