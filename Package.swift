@@ -66,7 +66,8 @@ let package = Package(
         .executable(name: "espalier", targets: ["EspalierMain"]),
         // Models from the JSON Schemas of a target, at each build.
         .plugin(name: "EspalierGenerate", targets: ["EspalierGenerate"]),
-        // For this project's own package of benchmarks, without any promise to others.
+        // For this project's own packages, without any promise to others.
+        .library(name: "_EspalierSharing", targets: ["EspalierSharing"]),
         .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
         .library(name: "_EspalierFixtures", targets: ["EspalierFixtures"]),
     ],
@@ -156,6 +157,13 @@ let package = Package(
             dependencies: [
                 "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
                 "EspalierConfinement", "EspalierEncryption",
+            ],
+            swiftSettings: settings),
+        // Records by name, for the package `Fleet`.
+        .target(
+            name: "EspalierSharing",
+            dependencies: [
+                "EspalierStore", "EspalierRecords", "EspalierModels", "EspalierCompression",
             ],
             swiftSettings: settings),
         // What tools need and applications do without, except for `verify(deep:)`.

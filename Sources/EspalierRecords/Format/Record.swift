@@ -19,6 +19,21 @@ package struct Record {
     /// Whether the record stands in chunks of its own, because it does not fit in a container.
     package let isLong: Bool
 
+    /// Makes the record of a node that stands in no container.
+    package init(identifier: String, shape: Shape, children: [Handle], values: [UInt8]) {
+        handle = Handle(0)
+        nameSpace = .node
+        shapeNumber = 0
+        hasOwnShape = true
+        self.shape = shape
+        self.children = children
+        self.identifier = identifier
+        self.values = values
+        storedByteCount = values.count
+        rawByteCount = values.count
+        isLong = false
+    }
+
     /// Parses a record. `shapes` returns the shape of a number.
     package init(
         reading record: ByteReader, storedAs storedByteCount: Int? = nil, isLong: Bool = false,

@@ -7,6 +7,9 @@ extension TreeReader {
     /// The ages of the records that may expire.
     package var ages: TreeAges { state.ages }
 
+    /// The records that have expired, in a read that accepts them. A record may occur twice.
+    package var expired: [Handle] { state.expired }
+
     /// Notes the age of a record that may expire. Throws if it has expired and the read does not
     /// accept that.
     ///
@@ -27,7 +30,9 @@ extension TreeReader {
         let now = state.now ?? rule.clock.second
         state.now = now
         let age = now > writtenAt ? now - writtenAt : 0
-        if age >= limit, !rule.acceptsExpired { throw stop(.expired(age: age)) }
+        guard age >= limit else { return }
+        guard rule.acceptsExpired else { throw stop(.expired(age: age)) }
+        state.expired.append(handle)
     }
 
     /// Returns when the record with which the read began was written; nil if it has no date.

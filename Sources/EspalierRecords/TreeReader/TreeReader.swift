@@ -70,6 +70,7 @@ package final class TreeReader {
         /// The entry, until its record has named itself as expected, and how old it may be.
         var uncheckedEntry: (handle: Handle, maxAge: Duration?)?
         var ages = TreeAges()
+        var expired: [Handle] = []
     }
 
     struct MemoKey: Hashable {

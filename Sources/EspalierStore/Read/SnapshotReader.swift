@@ -26,6 +26,10 @@ package final class SnapshotReader {
     var notesNames = false
     /// The identifiers of these nodes.
     private(set) var names: Set<String> = []
+    /// Whether to note the names of the records that have expired.
+    var notesExpired = false
+    /// The names of these records.
+    private(set) var expired: [(nameSpace: NameSpace, identifier: String)] = []
     /// Records that are reachable from themselves.
     private(set) var onCycle: [Handle] = []
     /// Records that the reads found damaged.
@@ -407,6 +411,7 @@ package final class SnapshotReader {
             result = treeReader.read(entry) { try body(treeReader) }
         }
         if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
+        if notesExpired { expired = Set(treeReader.expired).compactMap(treeReader.name) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
         switch result {

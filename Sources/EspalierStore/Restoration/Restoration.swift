@@ -1,4 +1,5 @@
 package import EspalierRecords
+package import Foundation
 import Synchronization
 
 /// A record that an export describes, to be stored in a cache whatever the cache has under its
@@ -19,10 +20,25 @@ package struct RestoredRecord: Sendable {
     /// The node's identifier, the key, or the collection's key.
     package let identifier: String
     package let content: Content
+    /// When the record was written, and how old it may be; nil to keep what the cache has.
+    package let age: Age?
 
-    package init(_ identifier: String, _ content: Content) {
+    /// The age of a record that another store has dated.
+    package struct Age: Sendable, Hashable {
+        package let writtenAt: Date
+        /// In seconds; nil if the record does not expire.
+        package let maximum: UInt64?
+
+        package init(writtenAt: Date, maximum: UInt64?) {
+            self.writtenAt = writtenAt
+            self.maximum = maximum
+        }
+    }
+
+    package init(_ identifier: String, _ content: Content, age: Age? = nil) {
         self.identifier = identifier
         self.content = content
+        self.age = age
     }
 }
 
@@ -153,6 +169,49 @@ extension NormalizedCache {
                 throw FlattenError.treeTooLarge(limit: limit)
             }
             return operation
+        }
+    }
+}
+
+extension NormalizedCache {
+    /// Makes records count as expired, because the store from which they come has newer ones.
+    ///
+    /// A read that accepts fresh records only then misses, until the records are restored or written
+    /// again. A read that accepts stale records still finds them. Names that the cache does not have
+    /// are skipped. All reads from now on see the change.
+    ///
+    /// - Returns: A ticket. It succeeds also where the cache has none of the records.
+    @discardableResult
+    package func outdate(_ names: [(nameSpace: NameSpace, identifier: String)]) -> WriteTicket {
+        let entries = names.lazy.filter { !$0.identifier.isEmpty }.map {
+            WriteOperation.Entry(nameSpace: $0.nameSpace, identifier: $0.identifier)
+        }
+        let operation = WriteOperation.outdate(Array(entries))
+        return submit(isDroppable: false) { _ in operation }
+    }
+
+    /// Returns the names of the expired records in the tree that a read of `type` decodes.
+    ///
+    /// - Parameters:
+    ///   - nameSpace: What `identifier` names: a node, a key or a collection.
+    /// - Returns: A miss if the tree is not there as a whole, or can't be read.
+    package func expiredNames<Model: IdentifiedModel>(
+        in type: Model.Type, _ nameSpace: NameSpace, _ identifier: String
+    ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
+        let target = ReadTarget(type: type, nameSpace: nameSpace, identifier: identifier)
+        return outcome(target.accepting(.stale), .latest, .peek) { reader in
+            reader.notesExpired = true
+            let reason: MissReason? =
+                switch nameSpace {
+                case .node: try reader.node(type, identifier).reason
+                case .key: try reader.model(type, forKey: identifier).reason
+                default: try reader.collection(type, forKey: identifier).reason
+                }
+            if let reason { return .miss(reason) }
+            return .hit(
+                Hit(
+                    value: reader.expired, isCut: false, recordCount: reader.expired.count,
+                    writtenAt: nil, age: nil, oldestAge: nil, isExpired: false))
         }
     }
 }

@@ -47,6 +47,8 @@ extension CommitTransaction {
             var restorer = Restorer(self, restoration)
             try restorer.restore(records, in: &transaction)
             counters.writes += 1
+        case .outdate(let entries):
+            for entry in entries { try outdate(entry, in: &transaction) }
         case .evict(let entries):
             for entry in entries {
                 try evict(entry.nameSpace, entry.identifier, in: &transaction)
@@ -121,6 +123,25 @@ extension CommitTransaction {
         if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
         try states.noteWrite(
             slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
+    }
+
+    /// Makes the record of an entry count as expired, if there is one.
+    private func outdate(
+        _ entry: WriteOperation.Entry, in transaction: inout WriteTransaction
+    ) throws {
+        let (nameSpace, identifier) = (entry.nameSpace, entry.identifier)
+        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot),
+            let record = try readableRecord(match.handle), record.isNamed(identifier, in: nameSpace)
+        else { return }
+        expiryMark = .any
+        let writtenAt = try states.entry(match.handle, in: transaction).writtenAt
+        try states.setTimes(
+            match.handle, writtenAt: writtenAt ?? WriteTime(now), maxAge: 0, in: transaction)
+        if nameSpace == .node {
+            changes.write(identifier)
+        } else {
+            changes.change(key: identifier)
+        }
     }
 
     /// Deletes the entry of an identifier or key. Returns whether there was one.

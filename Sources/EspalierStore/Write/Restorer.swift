@@ -49,10 +49,12 @@ struct Restorer {
                 commit.changes.write(record.identifier)
             }
             if isOnCycle { try commit.states.set(.onCycle, of: slot.handle, in: transaction) }
+            try date(slot.handle, by: record, in: transaction)
             try references.makeTombstones(in: transaction)
         }
         for (record, slot) in zip(records, slots) where record.nameSpace != .node {
             try restore(record, at: slot, in: &transaction)
+            try date(slot.handle, by: record, in: transaction)
             try references.makeTombstones(in: transaction)
         }
         try flagCycles(through: changed, children, in: transaction)
@@ -62,6 +64,16 @@ struct Restorer {
             try commit.states.touch(handle, in: transaction)
         }
         commit.restorations.append((references.restoration, references.gone))
+    }
+
+    /// Takes over the age that another store gives a record.
+    private func date(
+        _ handle: Handle, by record: RestoredRecord, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard let age = record.age else { return }
+        if age.maximum != nil { commit.expiryMark = .any }
+        try commit.states.setTimes(
+            handle, writtenAt: WriteTime(age.writtenAt), maxAge: age.maximum, in: transaction)
     }
 
     /// Restores a key or a collection.

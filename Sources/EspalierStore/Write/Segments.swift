@@ -34,7 +34,7 @@ package enum StoredElement: Sendable, Equatable {
     case reference(Handle)
     case inline(bytes: [UInt8], children: [Handle])
 
-    init(bytes: [UInt8], children: [Handle]) {
+    package init(bytes: [UInt8], children: [Handle]) {
         if children.count == 1, bytes.first == Wire.fixext1 {
             self = .reference(children[0])
         } else {
@@ -50,7 +50,7 @@ package enum StoredElement: Sendable, Equatable {
     }
 
     /// The record that a reference leads to; nil for an inline value.
-    var target: Handle? {
+    package var target: Handle? {
         guard case .reference(let handle) = self else { return nil }
         return handle
     }
@@ -64,7 +64,9 @@ package enum SegmentContent {
         try decode(record.values, children: record.children)
     }
 
-    static func decode(_ values: [UInt8], children: [Handle]) throws -> [StoredElement] {
+    package static func decode(
+        _ values: [UInt8], children: [Handle]
+    ) throws -> [StoredElement] {
         func child(_ ordinal: Int) throws -> Handle {
             guard ordinal < children.count else {
                 throw FormatError.malformed("a child that is not in the record")
@@ -86,7 +88,7 @@ package enum SegmentContent {
         }
     }
 
-    static func encode(
+    package static func encode(
         _ elements: some Collection<StoredElement>
     ) throws -> (children: [Handle], values: [UInt8]) {
         var splicer = ValueSplicer()

@@ -24,6 +24,8 @@ enum WriteOperation: Sendable {
     case delete([Entry])
     /// Puts records in place of those under their names.
     case restore([RestoredRecord], Restoration)
+    /// Makes entries count as expired.
+    case outdate([Entry])
     /// Evicts entries, however lately they were accessed, if nothing refers to them.
     case evict([Entry])
     /// Evicts those entries that have expired, and to which nothing refers.
@@ -68,9 +70,9 @@ enum WriteOperation: Sendable {
         case .optimistic(let step): step.byteCount
         case .outbox(let step): step.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
-            .collectCycles,
-            .repairAll, .transaction,
+        case .delete(let entries), .outdate(let entries): 64 + entries.count * 32
+        case .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
+            .collectCycles, .repairAll, .transaction,
             .repair, .checkPins, .install, .retireDictionary, .repack, .compact:
             64
         }
@@ -122,7 +124,9 @@ enum WriteOperation: Sendable {
     /// makes room has to work when no other pages are free.
     var makesRoom: Bool {
         switch self {
-        case .delete, .reset, .barrier, .evict, .evictExpired, .unpin, .repair, .checkPins: true
+        case .delete, .reset, .barrier, .outdate, .evict, .evictExpired, .unpin, .repair,
+            .checkPins:
+            true
         case .collection(_, .edit(let edit), _, _, _, _):
             edit.range != nil && edit.elements.isEmpty
         case .batch(let sections): sections.allSatisfy(\.isDelete)

@@ -1,0 +1,76 @@
+import EspalierModels
+public import EspalierRecords
+public import EspalierStore
+import Foundation
+
+// A cache that keeps copies of shared records: the near cache of a host.
+extension NormalizedCache {
+    /// Puts shared records in place of those under their names, exactly as they are, in one commit.
+    ///
+    /// - Parameter records: The records. Tombstones are left out; delete their names instead.
+    /// - Returns: A ticket.
+    @discardableResult
+    public func restore(shared records: [SharedName: SharedRecord]) -> WriteTicket {
+        restore(
+            records.compactMap { name, record in
+                record.isTombstone ? nil : RestoredRecord(name, record)
+            })
+    }
+
+    /// Makes records count as expired, because servers have newer ones. All reads that accept fresh
+    /// records only miss from now on.
+    ///
+    /// - Parameter names: The names of the records. Those that the cache does not have are skipped.
+    /// - Returns: A ticket.
+    @discardableResult
+    public func outdate(shared names: some Sequence<SharedName>) -> WriteTicket {
+        outdate(names.map { ($0.kind, $0.identifier) })
+    }
+
+    /// Returns the names of the expired records in a tree: what is to be fetched so that the cache
+    /// can read the tree again.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model, or of the elements of a collection.
+    ///   - name: The name of the tree's root.
+    /// - Returns: Nil if the cache does not have the tree as a whole.
+    public func expiredShared<Model: IdentifiedModel>(
+        in type: Model.Type, _ name: SharedName
+    ) -> [SharedName]? {
+        expiredNames(in: type, name.kind, name.identifier).value?.map { SharedName($0, $1) }
+    }
+}
+
+extension RestoredRecord {
+    /// Makes what restores a shared record; nil if its bytes are not those of a collection.
+    fileprivate init?(_ name: SharedName, _ record: SharedRecord) {
+        let age = Age(
+            writtenAt: Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000),
+            maximum: record.maxAge)
+        let value = RestoredValue(
+            bytes: record.values, references: record.children.map { .node($0) })
+        switch name.kind {
+        case .node:
+            self.init(
+                name.identifier, .node(record.shape, value, isOnCycle: record.isOnCycle), age: age)
+        case .key: self.init(name.identifier, .key(value), age: age)
+        case .collection, .segment:
+            guard let elements = try? record.elements else { return nil }
+            self.init(name.identifier, .collection(elements), age: age)
+        }
+    }
+}
+
+extension SharedRecord {
+    /// The elements of a collection, each by itself.
+    fileprivate var elements: [RestoredValue] {
+        get throws {
+            let handles = children.indices.map { Handle(UInt64($0)) }
+            return try SegmentContent.decode(values, children: handles).map { element in
+                let (targets, bytes) = try SegmentContent.encoded(element)
+                return RestoredValue(
+                    bytes: bytes, references: targets.map { .node(children[Int($0.rawValue)]) })
+            }
+        }
+    }
+}

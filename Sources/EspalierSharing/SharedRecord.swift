@@ -1,0 +1,332 @@
+import EspalierCompression
+public import EspalierRecords
+
+/// The name of a record that caches share: an identifier or a key, and what it is the name of.
+public struct SharedName: Hashable, Sendable, CustomStringConvertible {
+    /// Whether the record is that of a node, of a key, or a collection.
+    public let kind: NameSpace
+    /// The node's identifier, or the key.
+    public let identifier: String
+
+    /// Makes a name.
+    ///
+    /// - Parameters:
+    ///   - kind: A node, a key or a collection; not a segment.
+    ///   - identifier: The node's identifier, or the key.
+    public init(_ kind: NameSpace, _ identifier: String) {
+        self.kind = kind
+        self.identifier = identifier
+    }
+
+    /// Identifiers are compared by their bytes.
+    public static func == (a: SharedName, b: SharedName) -> Bool {
+        a.kind == b.kind && Identifier(a.identifier) == Identifier(b.identifier)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(Identifier(identifier))
+    }
+
+    /// The name as text: `node Person:1`.
+    public var description: String { "\(kind) \(identifier)" }
+
+    /// The seed of the check of the record, so that a record under another name is damaged.
+    fileprivate var seed: UInt64 {
+        XXHash64.hash([kind.rawValue] + Array(identifier.utf8))
+    }
+}
+
+/// When and by whom a shared record was written: a hybrid logical clock and a host.
+///
+/// Later versions of a record are greater. See ``HybridClock``.
+public struct RecordVersion: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970 in the high 48 bits, a counter in the low 16 bits.
+    public let time: UInt64
+    /// The number of the host.
+    public let host: UInt64
+
+    /// The number of bytes of a version in a record.
+    public static let byteCount = 16
+
+    /// Makes a version.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970 in the high 48 bits, a counter in the low 16 bits.
+    ///   - host: The number of the host.
+    public init(time: UInt64, host: UInt64) {
+        self.time = time
+        self.host = host
+    }
+
+    /// The version in the form that it has in records: both numbers, big-endian.
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: Self.byteCount)
+        writer.append(integer: time)
+        writer.append(integer: host)
+        return writer.bytes
+    }
+
+    /// Milliseconds since 1970.
+    public var milliseconds: UInt64 { time >> 16 }
+
+    public static func < (a: RecordVersion, b: RecordVersion) -> Bool {
+        (a.time, a.host) < (b.time, b.host)
+    }
+}
+
+/// Why the bytes of a shared record can't be used. The record is a miss.
+public enum SharedRecordError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The shape of that fingerprint has to be looked up first.
+    case unknownShape(UInt64)
+    /// A later version of the library has written the record.
+    case newerFormat(Int)
+    /// The bytes are not those of a record of that name.
+    case damaged(String)
+
+    /// The error in words, without contents of the record.
+    public var description: String {
+        switch self {
+        case .unknownShape(let fingerprint):
+            "The server does not have the shape \(String(fingerprint, radix: 16)) of the record."
+        case .newerFormat(let format):
+            "The record has format \(format), and this library reads format 1. Update the library."
+        case .damaged(let detail):
+            "The value is not an intact record of that name: \(detail)."
+        }
+    }
+}
+
+/// A record as caches on several hosts share it: named instead of numbered, and dated.
+///
+///     record  = format (1), flags, time (8 bytes), host (8 bytes), [maximum age (varint)],
+///               content, check
+///     flags   = bits 0-1: 0 node, 1 key, 2 collection; bit 2 tombstone, bit 3 on a cycle,
+///               bit 4 a maximum age follows, bit 5 the content is a zstd frame
+///     content = fingerprint of the shape (8 bytes, 0 for none), count of children (varint),
+///               children (text), values
+///     check   = XXH64 of the bytes before; its seed is that of the kind and the identifier
+///
+/// `docs/FLEET.md` describes the format for other languages.
+public struct SharedRecord: Sendable {
+    /// When and by whom the record was written.
+    public let version: RecordVersion
+    /// How old the record may be, in seconds; nil if it does not expire.
+    public let maxAge: UInt64?
+    /// Whether the record stands for one that was deleted.
+    public let isTombstone: Bool
+    /// The identifiers of the nodes to which the record refers, each once.
+    public let children: [String]
+    /// Whether the node was met inside itself.
+    let isOnCycle: Bool
+    /// The shape of a node; the empty one for a key or a collection.
+    let shape: Shape
+    /// The values of a node's fields, the value of a key, or the array of a collection's elements.
+    let values: [UInt8]
+
+    static let format: UInt8 = 1
+
+    enum Flag {
+        static let kindMask: UInt8 = 0b11
+        static let tombstone: UInt8 = 1 << 2
+        static let onCycle: UInt8 = 1 << 3
+        static let maxAge: UInt8 = 1 << 4
+        static let compressed: UInt8 = 1 << 5
+    }
+
+    /// Content of fewer bytes is not compressed: a frame would save nothing.
+    static let shortestFrame = 192
+    /// The most bytes of a record's content.
+    private static let limit = 256 << 20
+
+    /// Reads a record.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - name: The name under which they stood.
+    ///   - shapes: The shapes that are known.
+    /// - Throws: `.unknownShape` for a shape that is not among `shapes`, `.newerFormat` and
+    ///   `.damaged` for bytes that this library can't read.
+    public init(
+        _ bytes: [UInt8], named name: SharedName, _ shapes: SharedShapes
+    ) throws(SharedRecordError) {
+        do {
+            self = try ByteReader.reading(bytes) { reader in
+                try Self(&reader, named: name, shapes)
+            }
+        } catch let error as SharedRecordError {
+            throw error
+        } catch let error as FormatError {
+            throw .damaged("\(error)")
+        } catch {
+            throw .damaged("it can't be decompressed")
+        }
+    }
+
+    private init(
+        _ reader: inout ByteReader, named name: SharedName, _ shapes: SharedShapes
+    ) throws {
+        let whole = reader
+        let format = try reader.byte()
+        guard format == Self.format else {
+            throw format > Self.format
+                ? SharedRecordError.newerFormat(Int(format)) : .damaged("its format is \(format)")
+        }
+        let end = try whole.verifiedEnd(seed: name.seed)
+        reader = reader.limited(to: end)
+        let flags = try reader.byte()
+        guard flags & Flag.kindMask == name.kind.sharedCode else {
+            throw SharedRecordError.damaged("it is of another kind")
+        }
+        version = RecordVersion(time: try reader.integer(), host: try reader.integer())
+        maxAge = flags & Flag.maxAge != 0 ? try reader.varint() : nil
+        isOnCycle = flags & Flag.onCycle != 0
+        isTombstone = flags & Flag.tombstone != 0
+        guard !isTombstone else {
+            (children, shape, values) = ([], .none, [])
+            return
+        }
+        let content =
+            try flags & Flag.compressed != 0
+            ? Self.decompress(reader) { try Content(&$0, shapes) } : Content(&reader, shapes)
+        (children, shape, values) = (content.children, content.shape, content.values)
+    }
+
+    /// Makes a tombstone.
+    init(tombstone version: RecordVersion) {
+        self.version = version
+        (maxAge, isTombstone, isOnCycle) = (nil, true, false)
+        (children, shape, values) = ([], .none, [])
+    }
+
+    /// Makes a record.
+    init(
+        _ version: RecordVersion, maxAge: UInt64?, isOnCycle: Bool, shape: Shape,
+        children: [String], values: [UInt8]
+    ) {
+        self.version = version
+        self.maxAge = maxAge
+        self.isOnCycle = isOnCycle
+        self.shape = shape
+        self.children = children
+        self.values = values
+        isTombstone = false
+    }
+
+    /// Returns the version in the bytes of a record, and whether it is a tombstone, without reading
+    /// the rest; nil if the bytes are too short or of another format.
+    ///
+    /// - Parameter header: The bytes, or the first 18 of them.
+    public static func version(
+        of header: [UInt8]
+    ) -> (version: RecordVersion, isTombstone: Bool)? {
+        ByteReader.reading(header) { reader in
+            guard let format = try? reader.byte(), format == Self.format,
+                let flags = try? reader.byte(), let time = try? reader.integer(UInt64.self),
+                let host = try? reader.integer(UInt64.self)
+            else { return nil }
+            return (RecordVersion(time: time, host: host), flags & Flag.tombstone != 0)
+        }
+    }
+
+    /// What a record holds, apart from its version.
+    private struct Content {
+        let shape: Shape
+        let children: [String]
+        let values: [UInt8]
+
+        init(_ reader: inout ByteReader, _ shapes: SharedShapes) throws {
+            let fingerprint = try reader.integer(UInt64.self)
+            if fingerprint == 0 {
+                shape = .none
+            } else if let known = shapes.shape(fingerprint) {
+                shape = known
+            } else {
+                throw SharedRecordError.unknownShape(fingerprint)
+            }
+            var children: [String] = []
+            let count = try reader.count()
+            children.reserveCapacity(count)
+            for _ in 0..<count { children.append(try reader.string(count: reader.count())) }
+            self.children = children
+            values = try reader.bytes(count: reader.remaining)
+        }
+    }
+
+    private static func decompress<R>(
+        _ frame: ByteReader, _ body: (inout ByteReader) throws -> R
+    ) throws -> R {
+        let decompressor = try Decompressor.borrow()
+        defer { decompressor.giveBack() }
+        // The decompressor puts the magic number in front again.
+        let start = frame.position + 4
+        guard start <= frame.end else { throw FormatError.truncated }
+        let count = try frame.withBytes(start..<frame.end) {
+            try decompressor.load($0, limit: limit)
+        }
+        let buffer = try RecordBuffer(count: count) { output in
+            try decompressor.decompress(into: &output, with: nil)
+        }
+        var reader = buffer.reader
+        return try withExtendedLifetime(buffer) { try body(&reader) }
+    }
+
+    /// Returns the bytes of the record.
+    ///
+    /// - Parameters:
+    ///   - name: The name under which they will stand.
+    ///   - compressor: Compresses long content.
+    public func bytes(named name: SharedName, _ compressor: SharedCompressor) -> [UInt8] {
+        var content = ByteWriter(capacity: values.count + 64)
+        if !isTombstone {
+            content.append(integer: shape.count == 0 && shape.types.isEmpty ? 0 : shape.fingerprint)
+            content.append(varint: UInt64(children.count))
+            for child in children { content.append(string: child) }
+            content.append(values)
+        }
+        let frame = content.count < Self.shortestFrame ? nil : compressor.frame(of: content)
+        var flags = name.kind.sharedCode
+        if isTombstone { flags |= Flag.tombstone }
+        if isOnCycle { flags |= Flag.onCycle }
+        if maxAge != nil { flags |= Flag.maxAge }
+        if frame != nil { flags |= Flag.compressed }
+        var writer = ByteWriter(capacity: content.count + 40)
+        writer.append(Self.format)
+        writer.append(flags)
+        writer.append(integer: version.time)
+        writer.append(integer: version.host)
+        if let maxAge { writer.append(varint: maxAge) }
+        if let frame { writer.append(frame) } else { writer.append(content) }
+        writer.append(integer: writer.check(seed: name.seed))
+        return writer.bytes
+    }
+}
+
+extension NameSpace {
+    /// The kind in the flags of a shared record.
+    var sharedCode: UInt8 {
+        switch self {
+        case .node: 0
+        case .key: 1
+        case .collection, .segment: 2
+        }
+    }
+}
+
+/// Compresses the content of shared records. Confined to a thread.
+public final class SharedCompressor {
+    private let compressor: Compressor?
+    private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+
+    /// Makes a compressor. Costs some 100 KB.
+    public init() { compressor = Compressor(level: 3) }
+
+    /// Returns a whole zstd frame; nil if it would not save an eighth.
+    func frame(of content: borrowing ByteWriter) -> [UInt8]? {
+        content.withBytes { bytes in
+            compressor?.compress(bytes, with: nil, limit: bytes.byteCount * 7 / 8 - 4).map {
+                Self.magic + $0
+            }
+        }
+    }
+}
