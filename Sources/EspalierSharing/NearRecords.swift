@@ -41,6 +41,33 @@ extension NormalizedCache {
     }
 }
 
+extension ReadOutcome {
+    /// Makes the hit of a read that servers have answered.
+    ///
+    /// - Parameters:
+    ///   - value: The model or the elements.
+    ///   - recordCount: The number of records that were read.
+    ///   - oldestAge: How old the oldest record that may expire is; nil if none may.
+    ///   - isExpired: Whether a record is older than it may be.
+    public static func shared(
+        _ value: Value, recordCount: Int, oldestAge: Duration?, isExpired: Bool
+    ) -> ReadOutcome {
+        .hit(
+            Hit(
+                value: value, isCut: false, recordCount: recordCount, oldestAge: oldestAge,
+                isExpired: isExpired))
+    }
+
+    /// Returns the same outcome; a hit then counts as expired.
+    public var markedStale: ReadOutcome {
+        guard case .hit(let hit) = self else { return self }
+        return .hit(
+            Hit(
+                value: hit.value, isCut: hit.isCut, recordCount: hit.recordCount,
+                writtenAt: hit.writtenAt, age: hit.age, oldestAge: hit.oldestAge, isExpired: true))
+    }
+}
+
 extension RestoredRecord {
     /// Makes what restores a shared record; nil if its bytes are not those of a collection.
     fileprivate init?(_ name: SharedName, _ record: SharedRecord) {

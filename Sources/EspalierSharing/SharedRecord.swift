@@ -31,10 +31,9 @@ public struct SharedName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text: `node Person:1`.
     public var description: String { "\(kind) \(identifier)" }
 
-    /// The seed of the check of the record, so that a record under another name is damaged.
-    fileprivate var seed: UInt64 {
-        XXHash64.hash([kind.rawValue] + Array(identifier.utf8))
-    }
+    /// XXH64 of the kind (a byte: 1 node, 2 key, 3 collection) and the identifier. It is the same in
+    /// every process, and the seed of the record's check: a record under another name is damaged.
+    public var hash: UInt64 { XXHash64.hash([kind.rawValue] + Array(identifier.utf8)) }
 }
 
 /// When and by whom a shared record was written: a hybrid logical clock and a host.
@@ -59,6 +58,15 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
         self.host = host
     }
 
+    /// Reads a version in the form that it has in records.
+    ///
+    /// - Parameter bytes: 16 bytes; nil for any other number of bytes.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        let numbers = [bytes[..<8], bytes[8...]].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
+        (time, host) = (numbers[0], numbers[1])
+    }
+
     /// The version in the form that it has in records: both numbers, big-endian.
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: Self.byteCount)
@@ -74,6 +82,11 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
         (a.time, a.host) < (b.time, b.host)
     }
 }
+
+/// Returns XXH64 of bytes, with the seed 0: the same number in every process.
+///
+/// - Parameter bytes: The bytes.
+public func stableHash(_ bytes: [UInt8]) -> UInt64 { XXHash64.hash(bytes) }
 
 /// Why the bytes of a shared record can't be used. The record is a miss.
 public enum SharedRecordError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -172,7 +185,7 @@ public struct SharedRecord: Sendable {
             throw format > Self.format
                 ? SharedRecordError.newerFormat(Int(format)) : .damaged("its format is \(format)")
         }
-        let end = try whole.verifiedEnd(seed: name.seed)
+        let end = try whole.verifiedEnd(seed: name.hash)
         reader = reader.limited(to: end)
         let flags = try reader.byte()
         guard flags & Flag.kindMask == name.kind.sharedCode else {
@@ -297,7 +310,7 @@ public struct SharedRecord: Sendable {
         writer.append(integer: version.host)
         if let maxAge { writer.append(varint: maxAge) }
         if let frame { writer.append(frame) } else { writer.append(content) }
-        writer.append(integer: writer.check(seed: name.seed))
+        writer.append(integer: writer.check(seed: name.hash))
         return writer.bytes
     }
 }

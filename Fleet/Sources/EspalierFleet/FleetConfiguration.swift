@@ -1,0 +1,126 @@
+public import EspalierRedis
+import EspalierSharing
+public import EspalierStore
+public import Foundation
+
+/// How a host shares records with others.
+///
+/// ```swift
+/// var configuration = FleetConfiguration(servers: [RedisAddress(host: "cache-1")])
+/// configuration.near = .directory("/var/cache/service")
+/// let cache = try SharedCache(configuration)
+/// ```
+///
+/// All hosts of a fleet must have the same `servers` in the same order, `prefix`, and
+/// `staleLimit`-independent settings may differ.
+public struct FleetConfiguration: Sendable {
+    /// Where a host keeps its copies.
+    public enum Near: Sendable {
+        /// In a directory, which survives a restart.
+        case directory(String)
+        /// In memory.
+        case memory
+    }
+
+    /// The servers. Each record is on one of them, by consistent hashing of its identifier.
+    public var servers: [RedisAddress]
+    /// The beginning of all keys on the servers.
+    public var prefix = "espalier"
+    /// A number that no other host of the fleet has. By default it is random.
+    public var host = UInt64.random(in: 1...UInt64.max)
+    /// Where the near cache is.
+    public var near = Near.memory
+    /// The configuration of the near cache: its budget and so on.
+    public var nearConfiguration = Configuration()
+    /// How old a copy may be that counts as current. A host that has heard nothing from a server for
+    /// longer asks the server, or marks what it serves as stale.
+    public var maximumStaleness = Duration.milliseconds(500)
+    /// How long after that copies are served, marked as stale, while servers can't be reached.
+    public var staleLimit = Duration.seconds(30)
+    /// How long to wait for a connection and for an answer.
+    public var timeout = Duration.seconds(1)
+    /// The connections to each server, apart from the one that listens for changes.
+    public var connections = 2
+    /// How long a deleted record stays known as deleted. A host that was away for longer empties
+    /// its near cache.
+    public var tombstoneLifetime = Duration.seconds(3_600)
+    /// After how long without a write a server removes a record; nil for never.
+    public var retention: Duration?
+    /// The most changes that a server keeps for hosts that were away.
+    public var changeLimit = 100_000
+    /// The time of the wall clock in milliseconds since 1970, for versions and ages.
+    public var milliseconds: @Sendable () -> UInt64 = {
+        UInt64(max(0, Date().timeIntervalSince1970) * 1_000)
+    }
+
+    /// Makes a configuration.
+    ///
+    /// - Parameter servers: The servers, at least one, in the same order on all hosts.
+    public init(servers: [RedisAddress]) { self.servers = servers }
+}
+
+/// Why a fleet's cache can't do what it is asked for.
+public enum FleetError: Error, Sendable, CustomStringConvertible {
+    /// The configuration names no server.
+    case noServers
+    /// A server could not be asked. The write may have happened or not, also in part: what a read
+    /// returns next tells.
+    case unavailable(server: String, RedisError)
+    /// Other hosts changed the same records at each of `attempts` attempts. Try again later.
+    case contended(attempts: Int)
+    /// There is no such model, or it can't be read.
+    case miss(String)
+    /// The cache is closed.
+    case closed
+
+    /// The error in words, and what to do.
+    public var description: String {
+        switch self {
+        case .noServers: "The configuration names no server. Name at least one."
+        case .unavailable(let server, let error): "\(server): \(error)"
+        case .contended(let attempts):
+            "Other hosts changed the same records at each of \(attempts) attempts. Try again later."
+        case .miss(let reason): "There is no such model: \(reason)."
+        case .closed: "The cache is closed."
+        }
+    }
+}
+
+/// Assigns records to servers by consistent hashing (Karger et al., 1997): if a server is added to
+/// *n*, a share of 1/(*n* + 1) of the records moves.
+///
+/// Of an identifier with text in braces, such as `Post:{user7}:12`, only that text counts, so that
+/// records which change together can be kept on one server, where they change in one step.
+struct Ring: Sendable {
+    private static let pointsPerServer = 160
+    private let points: [(hash: UInt64, server: Int)]
+
+    /// - Parameter names: The names of the servers.
+    init(_ names: [String]) {
+        points = names.enumerated().flatMap { index, name in
+            (0..<Self.pointsPerServer).map { point in
+                (hash: stableHash(Array("\(name)#\(point)".utf8)), server: index)
+            }
+        }.sorted { ($0.hash, $0.server) < ($1.hash, $1.server) }
+    }
+
+    /// Returns the position of the server of an identifier.
+    func server(of identifier: String) -> Int {
+        let hash = stableHash(Array(Self.tag(of: identifier)))
+        var (low, high) = (0, points.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if points[middle].hash < hash { low = middle + 1 } else { high = middle }
+        }
+        return points[low == points.count ? 0 : low].server
+    }
+
+    private static func tag(of identifier: String) -> Substring.UTF8View {
+        let utf8 = identifier.utf8
+        guard let open = utf8.firstIndex(of: UInt8(ascii: "{")),
+            let close = utf8[open...].firstIndex(of: UInt8(ascii: "}")),
+            utf8.index(after: open) < close
+        else { return identifier[...].utf8 }
+        return identifier[utf8.index(after: open)..<close].utf8
+    }
+}

@@ -1,0 +1,247 @@
+import EspalierRedis
+import EspalierRecords
+import EspalierSharing
+import Foundation
+import Synchronization
+
+/// One server and the keys on it.
+///
+///     PREFIX:n:IDENTIFIER     the record of a node
+///     PREFIX:k:KEY            the record of a key
+///     PREFIX:c:KEY            a collection
+///     PREFIX:s:FINGERPRINT    a shape, in hexadecimal digits
+///     PREFIX:clock            how many commits the server has had, above the time of the first one
+///     PREFIX:changes          a stream: the names that each commit changed, under its number
+///
+/// Every commit is one script: it compares the versions of the records that it replaces, and does
+/// nothing if one has changed. `MGET` of the clock and some records is a snapshot of the server.
+final class RecordServer: Sendable {
+    let name: String
+    let client: RedisClient
+    let clockKey: String
+    let changesKey: String
+    private let prefix: String
+    private let script = Mutex<String?>(nil)
+
+    init(_ address: RedisAddress, _ configuration: FleetConfiguration) {
+        name = "\(address.host):\(address.port)"
+        prefix = configuration.prefix
+        clockKey = "\(prefix):clock"
+        changesKey = "\(prefix):changes"
+        client = RedisClient(
+            address, connections: configuration.connections, timeout: configuration.timeout)
+    }
+
+    // MARK: Keys
+
+    func key(of name: SharedName) -> String { "\(prefix):\(Self.text(of: name))" }
+
+    func key(ofShape fingerprint: UInt64) -> String {
+        "\(prefix):s:\(String(fingerprint, radix: 16))"
+    }
+
+    /// The name as it stands in keys and in the stream of changes: `n:Person:1`.
+    static func text(of name: SharedName) -> String {
+        let kind =
+            switch name.kind {
+            case .node: "n"
+            case .key: "k"
+            case .collection, .segment: "c"
+            }
+        return "\(kind):\(name.identifier)"
+    }
+
+    static func name(_ text: some StringProtocol) -> SharedName? {
+        let identifier = String(text.dropFirst(2))
+        switch text.prefix(2) {
+        case "n:": return SharedName(.node, identifier)
+        case "k:": return SharedName(.key, identifier)
+        case "c:": return SharedName(.collection, identifier)
+        default: return nil
+        }
+    }
+
+    // MARK: Reads
+
+    /// The values of some names, as they all were after the commit `clock`.
+    struct Snapshot: Sendable {
+        let clock: UInt64
+        let values: [[UInt8]?]
+    }
+
+    /// Reads the values of names: one command, and so one moment.
+    func snapshot(of names: [SharedName]) async throws -> Snapshot {
+        let keys = [clockKey] + names.map(key)
+        let reply = try await client.send(RedisCommand("MGET", keys: keys))
+        guard let elements = reply.elements, elements.count == keys.count else {
+            throw RedisError.malformed("MGET of \(keys.count) keys")
+        }
+        return Snapshot(clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data))
+    }
+
+    /// Reads the descriptions of shapes.
+    func shapes(_ fingerprints: [UInt64]) async throws -> [[UInt8]?] {
+        let reply = try await client.send(
+            RedisCommand("MGET", keys: fingerprints.map(key(ofShape:))))
+        return reply.elements?.map(\.data) ?? []
+    }
+
+    static func clock(_ reply: RedisReply) -> UInt64 { reply.text.flatMap(UInt64.init) ?? 0 }
+
+    /// Returns the names that the commits after `first` up to `last` have changed, each with the
+    /// last of these commits; nil if the stream does not go back that far.
+    func changes(after first: UInt64, upTo last: UInt64) async throws -> [SharedName: UInt64]? {
+        let reply = try await client.send(
+            RedisCommand("XRANGE", changesKey, "\(first + 1)", "\(last)", "COUNT", 10_000))
+        let entries = (reply.elements ?? []).compactMap(ChangeEntry.init)
+        guard entries.first?.clock == first + 1, entries.last?.clock == last else { return nil }
+        var changed: [SharedName: UInt64] = [:]
+        for entry in entries { for name in entry.names { changed[name] = entry.clock } }
+        return changed
+    }
+
+    // MARK: Commits
+
+    /// A record to be stored if the server still has what was read.
+    struct Change: Sendable {
+        let name: SharedName
+        /// Bytes 2 to 18 of the value that was read: its version; empty for none.
+        let expected: [UInt8]
+        let bytes: [UInt8]
+        /// In milliseconds; 0 for ever.
+        let lifetime: Int
+    }
+
+    enum CommitResult: Sendable {
+        /// The commit has this number.
+        case committed(UInt64)
+        /// Another host has changed a record.
+        case conflict
+    }
+
+    /// Stores records in one step, or none of them.
+    func commit(
+        _ changes: [Change], version: RecordVersion,
+        shapes: [(fingerprint: UInt64, description: [UInt8])], changeLimit: Int
+    ) async throws -> CommitResult {
+        let keys =
+            [clockKey, changesKey] + changes.map { key(of: $0.name) }
+            + shapes.map { key(ofShape: $0.fingerprint) }
+        var arguments: [any RedisArgument] = keys
+        let names = changes.map { Self.text(of: $0.name) }
+        arguments.append(version.bytes)
+        arguments.append(names.map { "\($0.utf8.count):\($0)," }.joined())
+        arguments.append(changeLimit)
+        arguments.append(changes.count)
+        for change in changes {
+            arguments.append(change.expected)
+            arguments.append(change.bytes)
+            arguments.append(change.lifetime)
+        }
+        for shape in shapes { arguments.append(shape.description) }
+        let reply = try await run(keyCount: keys.count, arguments)
+        switch reply {
+        case .integer(0): return .conflict
+        case .bytes, .status:
+            guard let clock = reply.text.flatMap(UInt64.init) else { break }
+            return .committed(clock)
+        default: break
+        }
+        throw RedisError.malformed("the commit script")
+    }
+
+    /// Runs the script, which the server may not have yet.
+    private func run(keyCount: Int, _ arguments: [any RedisArgument]) async throws -> RedisReply {
+        if let digest = script.withLock({ $0 }) {
+            do {
+                return try await client.send(
+                    RedisCommand("EVALSHA", [digest, keyCount] + arguments))
+            } catch RedisError.refused(let message) where message.hasPrefix("NOSCRIPT") {}
+        }
+        let loaded = try await client.send(RedisCommand("SCRIPT", "LOAD", Self.commitScript))
+        guard let digest = loaded.text else { throw RedisError.malformed("SCRIPT LOAD") }
+        script.withLock { $0 = digest }
+        return try await client.send(RedisCommand("EVALSHA", [digest, keyCount] + arguments))
+    }
+
+    /// The number of a commit is 1 more than that of the commit before, so that a host notices each
+    /// change that it has missed. A server that has lost its clock goes on above all numbers that it
+    /// can have given out: with the time in microseconds.
+    ///
+    /// The stream comes first: if it refuses the entry, the script ends before it has changed a
+    /// record.
+    static let commitScript = """
+        local count = tonumber(ARGV[4])
+        for i = 1, count do
+          if redis.call('GETRANGE', KEYS[i + 2], 2, 17) ~= ARGV[3 * i + 2] then return 0 end
+        end
+        if redis.call('EXISTS', KEYS[1]) == 0 then
+          local now = redis.call('TIME')
+          local start = now[1] * 1000000 + now[2]
+          local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
+          if last[1] then start = math.max(start, tonumber(string.match(last[1][1], '^%d+'))) end
+          redis.call('SET', KEYS[1], string.format('%.0f', start))
+        end
+        local clock = string.format('%.0f', redis.call('INCR', KEYS[1]))
+        redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[3], clock .. '-0',
+          'version', ARGV[1], 'names', ARGV[2])
+        for i = 1, count do
+          local lifetime = ARGV[3 * i + 4]
+          if lifetime == '0' then
+            redis.call('SET', KEYS[i + 2], ARGV[3 * i + 3])
+          else
+            redis.call('SET', KEYS[i + 2], ARGV[3 * i + 3], 'PX', lifetime)
+          end
+        end
+        for i = 1, #ARGV - 4 - 3 * count do
+          redis.call('SET', KEYS[2 + count + i], ARGV[4 + 3 * count + i])
+        end
+        return clock
+        """
+}
+
+/// An entry of the stream of changes: what one commit has changed.
+struct ChangeEntry: Sendable {
+    let clock: UInt64
+    let version: RecordVersion
+    let names: [SharedName]
+
+    /// Returns nil for an entry that is not one of this library's.
+    init?(_ reply: RedisReply) {
+        guard let parts = reply.elements, parts.count == 2, let identifier = parts[0].text,
+            let clock = identifier.split(separator: "-").first.flatMap({ UInt64($0) }),
+            let fields = parts[1].elements
+        else { return nil }
+        self.clock = clock
+        var version: RecordVersion?
+        var names: [SharedName]?
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            guard let data = fields[index + 1].data else { continue }
+            switch fields[index].text {
+            case "version": version = RecordVersion(bytes: data)
+            case "names": names = Self.names(data)
+            default: break
+            }
+        }
+        guard let version, let names else { return nil }
+        self.version = version
+        self.names = names
+    }
+
+    /// Reads a list of netstrings: `10:n:Person:1,`.
+    private static func names(_ data: [UInt8]) -> [SharedName]? {
+        var names: [SharedName] = []
+        var rest = data[...]
+        while !rest.isEmpty {
+            guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
+                let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0,
+                colon + 1 + count < rest.endIndex, rest[colon + 1 + count] == UInt8(ascii: ","),
+                let name = RecordServer.name(
+                    String(decoding: rest[(colon + 1)..<(colon + 1 + count)], as: UTF8.self))
+            else { return nil }
+            names.append(name)
+            rest = rest[(colon + 2 + count)...]
+        }
+        return names
+    }
+}

@@ -1,0 +1,293 @@
+public import EspalierModels
+public import EspalierRecords
+import EspalierRedis
+import EspalierSharing
+import EspalierStore
+import Foundation
+
+// Writes: compare and set, on as many servers as there are records.
+//
+//     read what the servers have --> merge --> commit on each server --(conflict)--> begin again
+//
+// A commit on one server is a script that does all or nothing. On several servers the commits follow
+// each other; if one meets a conflict, the others stay, and the next round merges again. What must
+// never be lost is a record that another host has written: a commit replaces only the versions that
+// were merged with. If a server does not answer, the write fails, and its caller can't know whether
+// that server has it.
+extension SharedCache {
+    /// How often a write is tried again because other hosts were ahead of it.
+    private static var attempts: Int { 64 }
+    /// The most records of one commit. A larger write on one server is more than one step.
+    private static var commitLimit: Int { 4_000 }
+
+    /// Stores a tree: one record for each node.
+    ///
+    /// - Parameters:
+    ///   - model: The root; it must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    ///   - maxAge: How old the records may be; nil for what their types say.
+    /// - Throws: `FlattenError` or `SharedWriteError` for a model that can't be stored;
+    ///   `FleetError.unavailable` and `.contended`.
+    public func set(
+        _ model: some IdentifiedModel, policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) async throws {
+        try await set([model], policy: policy, maxAge: maxAge)
+    }
+
+    /// Stores trees.
+    ///
+    /// - Parameters:
+    ///   - models: The roots; each must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the first model's type.
+    ///   - maxAge: How old the records may be; nil for what their types say.
+    /// - Throws: As `set(_:policy:maxAge:)`.
+    public func set(
+        _ models: [any IdentifiedModel], policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) async throws {
+        guard !models.isEmpty else { return }
+        try await write(try SharedWrite(setting: models, policy: policy, maxAge: maxAge))
+    }
+
+    /// Stores a tree under a key of the caller's choice.
+    ///
+    /// - Parameters:
+    ///   - model: The root. If `key` is its identifier, this is `set(_:policy:maxAge:)`.
+    ///   - key: The key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the type.
+    ///   - maxAge: How old the records may be; nil for what their types say.
+    /// - Throws: As `set(_:policy:maxAge:)`.
+    public func setModel(
+        _ model: some IdentifiedModel, forKey key: String, policy: WritePolicy? = nil,
+        maxAge: Duration? = nil
+    ) async throws {
+        if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
+            return try await set(model, policy: policy, maxAge: maxAge)
+        }
+        try await write(
+            try SharedWrite(setting: model, forKey: key, policy: policy, maxAge: maxAge))
+    }
+
+    /// Stores a collection, in place of any that is there.
+    ///
+    /// A collection is one record: an edit sends the identifiers of all elements.
+    ///
+    /// - Parameters:
+    ///   - elements: The elements in their order.
+    ///   - key: The key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the first element's type.
+    ///   - maxAge: How old the records may be; nil for what their types say.
+    /// - Throws: As `set(_:policy:maxAge:)`.
+    public func setCollection(
+        _ elements: [any IdentifiedModel], forKey key: String, policy: WritePolicy? = nil,
+        maxAge: Duration? = nil
+    ) async throws {
+        try await write(
+            try SharedWrite(
+                .replaceAll(elements), toCollection: key, policy: policy, maxAge: maxAge))
+    }
+
+    /// Applies an edit to a collection.
+    ///
+    /// - Parameters:
+    ///   - edit: The edit. Indexes count the elements that a read returns.
+    ///   - key: The key. An append makes the collection if there is none.
+    ///   - neighbours: The elements around the edit that the sender has; nil to apply the edit in
+    ///     any case.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the first element's type.
+    /// - Throws: `SharedWriteError.outOfDate`, `.outOfRange` or `.noCollection`; otherwise as
+    ///   `set(_:policy:maxAge:)`.
+    public func edit(
+        _ edit: CollectionEdit<any IdentifiedModel>, ofCollection key: String,
+        expecting neighbours: CollectionNeighbours? = nil, policy: WritePolicy? = nil
+    ) async throws {
+        try await write(
+            try SharedWrite(.edit(edit, expecting: neighbours), toCollection: key, policy: policy))
+    }
+
+    /// Appends elements to a collection, which is made if there is none.
+    ///
+    /// - Parameters:
+    ///   - elements: The elements.
+    ///   - key: The key; not empty.
+    /// - Throws: As `set(_:policy:maxAge:)`.
+    public func append(
+        _ elements: [any IdentifiedModel], toCollection key: String
+    ) async throws {
+        try await edit(.append(elements), ofCollection: key)
+    }
+
+    /// Deletes the node `identifier`. References to it read as nil, or are left out of arrays.
+    ///
+    /// - Parameter identifier: The node's identifier.
+    /// - Throws: `FleetError.unavailable` and `.contended`.
+    public func delete(_ identifier: String) async throws {
+        try await write(SharedWrite(deleting: [SharedName(.node, identifier)]))
+    }
+
+    /// Deletes the entry of `key`, not the node to which it refers.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: `FleetError.unavailable` and `.contended`.
+    public func deleteModel(forKey key: String) async throws {
+        try await write(SharedWrite(deleting: [SharedName(.key, key)]))
+    }
+
+    /// Deletes a collection, and none of its elements' nodes.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: `FleetError.unavailable` and `.contended`.
+    public func deleteCollection(forKey key: String) async throws {
+        try await write(SharedWrite(deleting: [SharedName(.collection, key)]))
+    }
+
+    /// Changes a model in one step: what `change` returns is stored only if no host has changed the
+    /// records meanwhile from which it was made. Otherwise `change` is called again.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - identifier: The model's identifier.
+    ///   - change: Returns the new model for the stored one. Called perhaps more than once; the last
+    ///     call counts.
+    /// - Returns: The new model.
+    /// - Throws: `FleetError.miss` if there is no such model; what `change` throws; otherwise as
+    ///   `set(_:policy:maxAge:)`.
+    @discardableResult
+    public func update<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, _ change: (Model) throws -> Model
+    ) async throws -> Model {
+        let ages = SharedAges(acceptsExpired: true, second: configuration.milliseconds() / 1_000)
+        let (name, key) = (SharedName(.node, identifier), SharedName(.key, identifier))
+        for attempt in 0..<Self.attempts {
+            var fetch = TreeFetch(servers, limits: configuration.nearConfiguration.limits) {
+                $0.model(type, name, ages: ages)
+            }
+            let stored: Model
+            switch try await fetch.run([name, key]).result {
+            case .success(let model): stored = model
+            case .failure(let reason): throw FleetError.miss("\(reason)")
+            }
+            let changed = try change(stored)
+            let write = try SharedWrite(setting: [changed])
+            var found = fetch.found
+            let rest = write.names.filter { found[$0] == nil }
+            found.merge(try await servers.fetch(rest)) { known, _ in known }
+            if try await commit(write, over: found) { return changed }
+            await Self.pause(after: attempt)
+        }
+        throw FleetError.contended(attempts: Self.attempts)
+    }
+
+    // MARK: - Commits
+
+    /// Runs a write until no other host is ahead of it.
+    func write(_ write: SharedWrite) async throws {
+        for attempt in 0..<Self.attempts {
+            let found = try await servers.fetch(write.names)
+            if try await commit(write, over: found) { return }
+            await Self.pause(after: attempt)
+        }
+        throw FleetError.contended(attempts: Self.attempts)
+    }
+
+    /// Waits at random, longer after each attempt, so that hosts do not meet again and again.
+    private static func pause(after attempt: Int) async {
+        let limit = min(50_000, 200 << min(attempt, 8))
+        try? await Task.sleep(for: .microseconds(Int.random(in: 0...limit)))
+    }
+
+    /// Merges a write with what the servers had, and commits it. Returns false if another host was
+    /// ahead.
+    private func commit(
+        _ write: SharedWrite, over found: [SharedName: Servers.Found]
+    ) async throws -> Bool {
+        let old = found.compactMapValues(\.record)
+        var deleted: Set<String> = []
+        let counted = write.elementsToCount(in: old)
+        if !counted.isEmpty {
+            for (name, value) in try await servers.fetch(counted)
+            where value.record?.isTombstone == true {
+                deleted.insert(name.identifier)
+            }
+        }
+        let version = clock.next(after: old.values.map(\.version).max())
+        let records = try write.changes(to: old, deleted: deleted, version: version)
+        guard !records.isEmpty else { return true }
+        let names = Array(records.keys)
+        // From here on copies of these records may be older than the servers'.
+        defer { noteWrite() }
+        var copies: [SharedName: Coherence.Fetched] = [:]
+        do {
+            counters.add(\.roundTrips, 1)
+            for part in parts(of: records, found, version) {
+                let server = servers.all[part.server]
+                let result = try await server.commit(
+                    part.changes, version: version, shapes: part.shapes,
+                    changeLimit: configuration.changeLimit)
+                guard case .committed(let number) = result else {
+                    counters.add(\.conflicts, 1)
+                    await settle(copies, names)
+                    return false
+                }
+                for change in part.changes {
+                    guard let record = records[change.name] else { continue }
+                    copies[change.name] = Coherence.Fetched(
+                        record: record, server: part.server, clock: number)
+                }
+                counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })
+            }
+        } catch let error as RedisError {
+            counters.add(\.failures, 1)
+            coherence.outdate(names)
+            let server = parts(of: records, found, version).first?.server ?? 0
+            throw FleetError.unavailable(server: servers.all[server].name, error)
+        }
+        counters.add(\.writes, 1)
+        await settle(copies, names)
+        return true
+    }
+
+    /// Puts the records of a commit into the near cache, or makes its copies outdated.
+    private func settle(
+        _ copies: [SharedName: Coherence.Fetched], _ names: [SharedName]
+    ) async {
+        if await !coherence.restore(copies) { coherence.outdate(names) }
+    }
+
+    private struct Part {
+        let server: Int
+        let changes: [RecordServer.Change]
+        let shapes: [(fingerprint: UInt64, description: [UInt8])]
+    }
+
+    private func parts(
+        of records: [SharedName: SharedRecord], _ found: [SharedName: Servers.Found],
+        _ version: RecordVersion
+    ) -> [Part] {
+        let compressor = SharedCompressor()
+        let lifetime = configuration.retention?.milliseconds ?? 0
+        return Dictionary(grouping: records.keys, by: { servers.index(of: $0) }).sorted { $0.key < $1.key }
+            .flatMap { server, names in
+                stride(from: 0, to: names.count, by: Self.commitLimit).map { start in
+                    let names = names[start..<min(start + Self.commitLimit, names.count)]
+                    let changes = names.compactMap { name in
+                        records[name].map { record in
+                            RecordServer.Change(
+                                name: name, expected: found[name]?.version ?? [],
+                                bytes: record.bytes(named: name, compressor),
+                                lifetime: record.isTombstone
+                                    ? max(1, configuration.tombstoneLifetime.milliseconds)
+                                    : lifetime)
+                        }
+                    }
+                    return Part(
+                        server: server, changes: changes,
+                        shapes: SharedWrite.shapes(of: names.compactMap { records[$0] }))
+                }
+            }
+    }
+}

@@ -1,0 +1,411 @@
+public import EspalierModels
+public import EspalierRecords
+public import EspalierSharing
+public import EspalierStore
+import EspalierRedis
+import Foundation
+public import Logging
+import Synchronization
+
+/// A normalized cache that all hosts of a fleet share: records on Redis servers, and copies in a
+/// near cache on each host.
+///
+/// ```swift
+/// let cache = try SharedCache(FleetConfiguration(servers: [RedisAddress(host: "cache-1")]))
+/// try await cache.set(feed)                              // on the servers, then near
+/// let feed = await cache.read(Feed.self, "Feed:7")       // near, if no host has changed it
+/// try await cache.update(Person.self, "Person:1") { person in
+///     var person = person
+///     person.name = "Ada"
+///     return person                                      // on all hosts, in milliseconds
+/// }
+/// ```
+///
+/// A read returns a whole tree or says why not. It never returns a state that another host replaced
+/// longer than ``FleetConfiguration/maximumStaleness`` ago, unless servers can't be reached: then
+/// it returns copies that are marked as expired, for ``FleetConfiguration/staleLimit``, and misses
+/// after that. The records of a tree that are on one server are those of one moment.
+///
+/// A write is done when the servers have it. Of two hosts that change the same record, the second
+/// merges with what the first has written, by the rules of the type. What a write changes on one
+/// server changes in one step.
+///
+/// A near hit costs what a read of ``NormalizedCache`` costs. A read from servers takes a round trip
+/// per level of the tree.
+///
+/// All functions may be called on any thread, also concurrently.
+public final class SharedCache: Sendable {
+    /// The near cache. Read statistics and events from it; do not write to it.
+    public let near: NormalizedCache
+    let configuration: FleetConfiguration
+    let servers: Servers
+    let coherence: Coherence
+    let counters = FleetCounters()
+    let clock: HybridClock
+    private let followers: [Follower]
+    private let flights = Mutex<[FlightKey: Flight]>([:])
+    /// Counts the writes of this host that have ended: a read does not join one that began before.
+    private let writes = Atomic<Int>(0)
+    private let isClosed = Atomic<Bool>(false)
+    private let logger: Logger?
+    private let files: NearFiles?
+
+    /// Opens the near cache, and begins to follow the servers. Does not wait for them.
+    ///
+    /// - Parameters:
+    ///   - configuration: The servers, and how to use them.
+    ///   - logger: Receives what operators should know: servers that can't be reached, changes that
+    ///     were missed; nil for nothing.
+    /// - Throws: `FleetError.noServers`; `CacheError` if the near cache can't be opened.
+    public init(_ configuration: FleetConfiguration, logger: Logger? = nil) throws {
+        guard !configuration.servers.isEmpty else { throw FleetError.noServers }
+        self.configuration = configuration
+        self.logger = logger
+        switch configuration.near {
+        case .memory:
+            near = try NormalizedCache(inMemory: configuration.nearConfiguration)
+            files = nil
+        case .directory(let path):
+            near = try NormalizedCache(
+                directory: path, configuration: configuration.nearConfiguration)
+            files = NearFiles(directory: path)
+        }
+        servers = Servers(configuration, counters)
+        coherence = Coherence(servers: servers.all.count, near: near, files: files, counters)
+        clock = HybridClock(host: configuration.host, milliseconds: configuration.milliseconds)
+        let (servers, coherence, counters) = (servers, coherence, counters)
+        followers = servers.all.enumerated().map { index, server in
+            Follower(server, index, coherence, configuration, counters, logger)
+        }
+        resumePosition()
+        for follower in followers { follower.start() }
+    }
+
+    deinit { close() }
+
+    /// Ends the connections and closes the near cache. Reads then miss, and writes fail.
+    public func close() {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        for follower in followers { follower.close() }
+        for server in servers.all { server.client.close() }
+        let position = coherence.position(of: servers.all.map(\.name))
+        near.close()
+        files?.save(position)
+    }
+
+    /// What the cache has done since it was opened.
+    public var statistics: FleetStatistics { counters.statistics }
+
+    /// How long ago the host last knew of all commits of all servers; nil if it never did. Up to
+    /// ``FleetConfiguration/maximumStaleness`` copies count as current.
+    public var staleness: Duration? { coherence.age }
+
+    /// Waits until the host follows all servers.
+    ///
+    /// - Parameter limit: How long to wait.
+    /// - Returns: Whether it does.
+    public func waitUntilCurrent(atMost limit: Duration = .seconds(5)) async -> Bool {
+        let end = ContinuousClock.now + limit
+        while !isCurrent {
+            guard ContinuousClock.now < end, !Task.isCancelled else { return false }
+            try? await Task.sleep(for: .milliseconds(2))
+        }
+        return true
+    }
+
+    private var isCurrent: Bool {
+        guard let age = coherence.age else { return false }
+        return age <= configuration.maximumStaleness
+    }
+
+    // MARK: - Positions
+
+    /// How often it is noted up to which commits the copies are current.
+    private static var saveInterval: Duration { .seconds(5) }
+
+    /// Goes on with the copies of an earlier process, if it is known up to which commits they are
+    /// current. Removes them otherwise.
+    ///
+    /// The position stays valid while copies change: changes since then are followed again.
+    private func resumePosition() {
+        guard let files else { return }
+        if let known = files.load(servers.all.map(\.name)) {
+            coherence.resume(at: known.position, deleted: known.deleted)
+        } else {
+            files.forget()
+            near.removeAll()
+        }
+        Task { [weak self] in
+            while true {
+                try? await Task.sleep(for: Self.saveInterval)
+                guard let self, !self.isClosed.load(ordering: .relaxed) else { return }
+                await self.savePosition()
+            }
+        }
+    }
+
+    /// Notes up to which commits the copies are current, once they are on disk.
+    private func savePosition() async {
+        guard let files else { return }
+        let position = coherence.position(of: servers.all.map(\.name))
+        guard (try? await near.flush()) != nil, !isClosed.load(ordering: .relaxed) else { return }
+        files.save(position)
+    }
+
+    // MARK: - Reads
+
+    /// Reads the tree of the node `identifier`: from the near cache, or else from the servers.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - identifier: The node's identifier.
+    /// - Returns: The model with everything below it; nil if the read misses.
+    public func read<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) async -> Model? {
+        await readOutcome(type, identifier).value
+    }
+
+    /// Reads the tree of the node `identifier` and says why, if it misses.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - identifier: The node's identifier.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The model with everything below it, or the reason of the miss. A hit counts as
+    ///   expired, too, if servers could not be reached.
+    public func readOutcome<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<Model> {
+        await outcome(.node(type, identifier), freshness)
+    }
+
+    /// Reads the model that was set under `key`, or else the node whose identifier `key` is.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - key: The key.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The model with everything below it, or the reason of the miss.
+    public func modelOutcome<Model: IdentifiedModel>(
+        _ type: Model.Type, forKey key: String, accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<Model> {
+        await outcome(.key(type, key), freshness)
+    }
+
+    /// Reads the collection under `key`.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the elements.
+    ///   - key: The key.
+    /// - Returns: The elements in their order; nil if the read misses.
+    public func collection<Model: IdentifiedModel>(
+        of type: Model.Type, forKey key: String
+    ) async -> [Model]? {
+        await collectionOutcome(of: type, forKey: key).value
+    }
+
+    /// Reads the collection under `key` and says why, if it misses.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the elements.
+    ///   - key: The key.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in their order, or the reason of the miss.
+    public func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type, forKey key: String, accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<[Model]> {
+        await outcome(.collection(type, key), freshness)
+    }
+
+    /// Reads near, and asks the servers if that is not enough.
+    private func outcome<Value>(
+        _ target: Target<Value>, _ freshness: Freshness
+    ) async -> ReadOutcome<Value> {
+        if isCurrent {
+            let outcome = target.readNear(near, freshness)
+            // The process may have stood still in between.
+            if case .hit(let hit) = outcome, isCurrent {
+                counters.addNearHit()
+                if hit.isExpired, freshness == .staleWhileRevalidate {
+                    Task { await sharedOutcome(target, .fresh) }
+                }
+                return outcome
+            }
+        }
+        return await sharedOutcome(target, freshness)
+    }
+
+    // MARK: - Reads from servers
+
+    private struct FlightKey: Hashable {
+        let name: SharedName
+        let value: ObjectIdentifier
+        let acceptsExpired: Bool
+        /// The writes that had ended when the read began.
+        let writes: Int
+    }
+
+    private struct Flight {
+        let task: any Sendable
+    }
+
+    /// Asks the servers, together with all who ask for the same at the same time.
+    private func sharedOutcome<Value>(
+        _ target: Target<Value>, _ freshness: Freshness
+    ) async -> ReadOutcome<Value> {
+        guard !isClosed.load(ordering: .relaxed) else {
+            return .miss(.unavailable(detail: FleetError.closed.description))
+        }
+        let key = FlightKey(
+            name: target.name, value: ObjectIdentifier(Value.self),
+            acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring))
+        let task = flights.withLock { flights in
+            if let known = flights[key]?.task as? Task<ReadOutcome<Value>, Never> {
+                counters.add(\.joinedReads, 1)
+                return known
+            }
+            let task = Task {
+                let outcome = await self.fetchedOutcome(target, freshness)
+                _ = self.flights.withLock { $0.removeValue(forKey: key) }
+                return outcome
+            }
+            flights[key] = Flight(task: task)
+            return task
+        }
+        return await task.value
+    }
+
+    private func fetchedOutcome<Value>(
+        _ target: Target<Value>, _ freshness: Freshness
+    ) async -> ReadOutcome<Value> {
+        do {
+            if let refreshed = try await refreshed(target, freshness) { return refreshed }
+            let (read, fetch) = try await fetch(target, freshness)
+            switch read.result {
+            case .success(let value):
+                counters.add(\.sharedHits, 1)
+                let copies = fetch.copies
+                Task { await coherence.restore(copies) }
+                return .shared(
+                    value, recordCount: copies.count, oldestAge: read.oldestAge,
+                    isExpired: read.isExpired)
+            case .failure(let reason):
+                counters.add(\.misses, 1)
+                return .miss(reason)
+            }
+        } catch {
+            return staleOutcome(target, error)
+        }
+    }
+
+    /// Fetches a tree as a whole.
+    private func fetch<Value>(
+        _ target: Target<Value>, _ freshness: Freshness
+    ) async throws -> (SharedTree.Read<Value>, TreeFetch<Value>) {
+        let ages = SharedAges(
+            acceptsExpired: freshness != .fresh, second: configuration.milliseconds() / 1_000)
+        var fetch = TreeFetch(servers, limits: configuration.nearConfiguration.limits) {
+            target.readTree($0, ages)
+        }
+        let read = try await fetch.run(target.names)
+        return (read, fetch)
+    }
+
+    /// Fetches the outdated records of a tree that the near cache has, and reads it there. Returns
+    /// nil if that does not work: the tree is then fetched as a whole.
+    private func refreshed<Value>(
+        _ target: Target<Value>, _ freshness: Freshness
+    ) async throws -> ReadOutcome<Value>? {
+        for _ in 0..<Self.refreshRounds {
+            guard isCurrent, let expired = target.expiredNear(near), !expired.isEmpty,
+                expired.count <= Self.refreshLimit
+            else { return nil }
+            let found = try await servers.fetch(expired)
+            var copies: [SharedName: Coherence.Fetched] = [:]
+            for (name, value) in found {
+                guard let record = value.record else { return nil }
+                copies[name] = Coherence.Fetched(
+                    record: record, server: value.server, clock: value.clock)
+            }
+            await coherence.restore(copies)
+            let outcome = target.readNear(near, freshness)
+            if outcome.value != nil, isCurrent {
+                counters.add(\.sharedHits, 1)
+                return outcome
+            }
+        }
+        return nil
+    }
+
+    /// How often the near cache is read again after it got records. New ones may refer to others.
+    private static let refreshRounds = 3
+    /// The most outdated records of a tree that are fetched by themselves.
+    private static let refreshLimit = 256
+
+    /// Answers with copies that may be stale, because a server does not answer.
+    private func staleOutcome<Value>(
+        _ target: Target<Value>, _ error: any Error
+    ) -> ReadOutcome<Value> {
+        if let age = coherence.age,
+            age <= configuration.maximumStaleness + configuration.staleLimit
+        {
+            let outcome = target.readNear(near, .stale)
+            if outcome.value != nil {
+                counters.add(\.staleHits, 1)
+                return outcome.markedStale
+            }
+        }
+        counters.add(\.misses, 1)
+        return .miss(.unavailable(detail: "\(error)"))
+    }
+
+    /// Notes that a write of this host has ended.
+    func noteWrite() { writes.add(1, ordering: .releasing) }
+}
+
+/// What a read asks for, and how the near cache and a fetched tree are asked for it.
+struct Target<Value: Sendable>: Sendable {
+    let name: SharedName
+    /// The records of which one is the root.
+    let names: [SharedName]
+    let readNear: @Sendable (NormalizedCache, Freshness) -> ReadOutcome<Value>
+    let expiredNear: @Sendable (NormalizedCache) -> [SharedName]?
+    let readTree: @Sendable (SharedTree, SharedAges) -> SharedTree.Read<Value>
+}
+
+extension Target where Value: IdentifiedModel {
+    static func node(_ type: Value.Type, _ identifier: String) -> Target {
+        let name = SharedName(.node, identifier)
+        return Target(
+            name: name, names: [name],
+            readNear: { $0.readOutcome(type, identifier, accepting: $1) },
+            expiredNear: { $0.expiredShared(in: type, name) },
+            readTree: { $0.model(type, name, ages: $1) })
+    }
+
+    static func key(_ type: Value.Type, _ key: String) -> Target {
+        let (name, node) = (SharedName(.key, key), SharedName(.node, key))
+        return Target(
+            name: name, names: [name, node],
+            readNear: { $0.modelOutcome(type, forKey: key, accepting: $1) },
+            expiredNear: { $0.expiredShared(in: type, name) },
+            readTree: { tree, ages in
+                let isKey = tree.records[name].map { !$0.isTombstone } ?? false
+                return tree.model(type, isKey ? name : node, ages: ages)
+            })
+    }
+}
+
+extension Target {
+    static func collection<Model>(
+        _ type: Model.Type, _ key: String
+    ) -> Target where Value == [Model], Model: IdentifiedModel {
+        let name = SharedName(.collection, key)
+        return Target(
+            name: name, names: [name],
+            readNear: { $0.collectionOutcome(of: type, forKey: key, accepting: $1) },
+            expiredNear: { $0.expiredShared(in: type, name) },
+            readTree: { $0.elements(type, ofCollection: key, ages: $1) })
+    }
+}

@@ -1,0 +1,194 @@
+import Espalier
+import EspalierFleet
+import EspalierFixtures
+import EspalierRedis
+import EspalierSharing
+import FleetFixtures
+import Foundation
+import Testing
+
+/// Two servers and two hosts.
+struct Fleet {
+    let servers: [TestServer]
+    let hosts: [SharedCache]
+    var a: SharedCache { hosts[0] }
+    var b: SharedCache { hosts[1] }
+
+    init(
+        servers serverCount: Int = 2, hosts hostCount: Int = 2,
+        _ change: (inout FleetConfiguration) -> Void = { _ in }
+    ) async throws {
+        servers = try (0..<serverCount).map { _ in try TestServer() }
+        let addresses = servers.map(\.address)
+        hosts = try (0..<hostCount).map { index in
+            var configuration = FleetConfiguration(servers: addresses)
+            configuration.host = UInt64(index + 1)
+            change(&configuration)
+            return try SharedCache(configuration)
+        }
+        for host in hosts { #expect(await host.waitUntilCurrent()) }
+    }
+
+    func end() {
+        for host in hosts { host.close() }
+        for server in servers { server.remove() }
+    }
+}
+
+func eventually(
+    _ limit: Duration = .seconds(5), _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+        if try await condition() { return true }
+        try? await Task.sleep(for: .milliseconds(1))
+    }
+    return try await condition()
+}
+
+@Suite("Hosts of a fleet share one cache", .serialized)
+struct SharedCacheTests {
+    @Test("What one host writes, another reads")
+    func writeAndRead() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        let team = Team("1", "red", lead: Member("1", "Ada"), [Member("2", "Grace"), Member("3")])
+        try await fleet.a.set(team)
+        #expect(await fleet.b.read(Team.self, "Team:1") == team)
+        #expect(await fleet.a.read(Team.self, "Team:1") == team)
+        #expect(await fleet.b.read(Member.self, "Member:2") == Member("2", "Grace"))
+        #expect(await fleet.b.read(Team.self, "Team:2") == nil)
+        #expect(fleet.a.statistics.nearHits >= 1)
+    }
+
+    @Test("A person changed on one host is changed in the trees of another")
+    func change() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        try await fleet.a.set(Team("1", "red", [Member("1", "Ada"), Member("2", "Grace")]))
+        _ = await fleet.b.read(Team.self, "Team:1")
+        let isNear = await eventually {
+            let before = fleet.b.statistics.nearHits
+            _ = await fleet.b.read(Team.self, "Team:1")
+            return fleet.b.statistics.nearHits > before
+        }
+        #expect(isNear)
+        try await fleet.a.update(Member.self, "Member:2") { Member($0.id, "Mary", count: 1) }
+        // The host that wrote reads what it wrote.
+        #expect(await fleet.a.read(Team.self, "Team:1")?.members[1].name == "Mary")
+        #expect(
+            await eventually {
+                await fleet.b.read(Team.self, "Team:1")?.members[1].name == "Mary"
+            })
+    }
+
+    @Test("A deleted node leaves the trees of all hosts, and returns when it is written again")
+    func delete() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        let team = Team("1", "red", lead: Member("1"), [Member("1"), Member("2")])
+        try await fleet.a.set(team)
+        #expect(await fleet.b.read(Team.self, "Team:1") == team)
+        try await fleet.a.delete("Member:1")
+        for host in fleet.hosts {
+            #expect(
+                await eventually {
+                    await host.read(Team.self, "Team:1") == Team("1", "red", [Member("2")])
+                })
+            #expect(await host.read(Member.self, "Member:1") == nil)
+        }
+        // Long enough for the tree to be near.
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(await fleet.b.read(Team.self, "Team:1")?.members.count == 1)
+        try await fleet.a.set(Member("1", "Ada"))
+        for host in fleet.hosts {
+            #expect(await eventually { await host.read(Team.self, "Team:1")?.lead?.name == "Ada" })
+        }
+    }
+
+    @Test("Collections and keys are shared, and edits count what a read returns")
+    func collections() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        let (a, b) = (fleet.a, fleet.b)
+        try await a.setCollection([Member("1"), Member("2")], forKey: "team")
+        #expect(await b.collection(of: Member.self, forKey: "team")?.map(\.id) == ["1", "2"])
+        try await b.append([Member("3")], toCollection: "team")
+        #expect(
+            await eventually {
+                await a.collection(of: Member.self, forKey: "team")?.map(\.id) == ["1", "2", "3"]
+            })
+        try await a.delete("Member:1")
+        try await b.edit(.insert([Member("4")], at: 1), ofCollection: "team")
+        for host in fleet.hosts {
+            #expect(
+                await eventually {
+                    await host.collection(of: Member.self, forKey: "team")?.map(\.id)
+                        == ["2", "4", "3"]
+                })
+        }
+        await #expect(throws: SharedWriteError.self) {
+            try await b.edit(.remove(at: 9), ofCollection: "team")
+        }
+        try await a.setModel(Member("5", "key"), forKey: "me")
+        let me = await b.modelOutcome(Member.self, forKey: "me").value
+        #expect(me == Member("5", "key"))
+        try await b.deleteModel(forKey: "me")
+        #expect(await eventually { await a.modelOutcome(Member.self, forKey: "me").value == nil })
+        #expect(await a.read(Member.self, "Member:5") != nil)
+        try await a.deleteCollection(forKey: "team")
+        #expect(await eventually { await b.collection(of: Member.self, forKey: "team") == nil })
+    }
+
+    @Test("No update of two hosts is lost")
+    func counting() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for host in fleet.hosts {
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<25 {
+                            try await host.update(Member.self, "Member:1") { member in
+                                var member = member
+                                member.count += 1
+                                return member
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for host in fleet.hosts {
+            #expect(await eventually { await host.read(Member.self, "Member:1")?.count == 200 })
+        }
+        #expect(fleet.hosts.map(\.statistics.conflicts).reduce(0, +) > 0)
+    }
+
+    @Test("A feed of 601 nodes takes at most five round trips, and is near afterwards")
+    func feed() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        var generator = FeedGenerator(seed: 1)
+        let feed = generator.feed(posts: 100)
+        let identifier = try #require(feed.modelIdentifier)
+        try await fleet.a.set(feed)
+        // The first read of the process has to learn the shapes, too.
+        _ = await fleet.b.read(HandWrittenPerson.self, feed.posts[0].author.modelIdentifier ?? "")
+        let before = fleet.b.statistics.roundTrips
+        let read = await fleet.b.read(HandWrittenFeed.self, identifier)
+        #expect(read?.posts.count == 100)
+        #expect(try JSONEncoder().encode(read) == JSONEncoder().encode(feed))
+        #expect(fleet.b.statistics.roundTrips - before <= 5)
+        #expect(
+            await eventually {
+                let hits = fleet.b.statistics.nearHits
+                _ = await fleet.b.read(HandWrittenFeed.self, identifier)
+                return fleet.b.statistics.nearHits > hits
+            })
+        let condition = try fleet.b.near.verify()
+        #expect(condition.problems.isEmpty)
+    }
+}
