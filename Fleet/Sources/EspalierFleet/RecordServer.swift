@@ -9,7 +9,7 @@ import Synchronization
 ///     PREFIX:n:IDENTIFIER     the record of a node
 ///     PREFIX:k:KEY            the record of a key
 ///     PREFIX:c:KEY            a collection
-///     PREFIX:s:FINGERPRINT    a shape, in hexadecimal digits
+///     PREFIX:shapes           a hash: the shapes, by fingerprint in hexadecimal digits
 ///     PREFIX:clock            how many commits the server has had, above the time of the first one
 ///     PREFIX:changes          a stream: the names that each commit changed, under its number
 ///
@@ -20,6 +20,7 @@ final class RecordServer: Sendable {
     let client: RedisClient
     let clockKey: String
     let changesKey: String
+    let shapesKey: String
     private let prefix: String
     private let script = Mutex<String?>(nil)
 
@@ -28,6 +29,7 @@ final class RecordServer: Sendable {
         prefix = configuration.prefix
         clockKey = "\(prefix):clock"
         changesKey = "\(prefix):changes"
+        shapesKey = "\(prefix):shapes"
         client = RedisClient(
             address, connections: configuration.connections, timeout: configuration.timeout)
     }
@@ -35,10 +37,6 @@ final class RecordServer: Sendable {
     // MARK: Keys
 
     func key(of name: SharedName) -> String { "\(prefix):\(Self.text(of: name))" }
-
-    func key(ofShape fingerprint: UInt64) -> String {
-        "\(prefix):s:\(String(fingerprint, radix: 16))"
-    }
 
     /// The name as it stands in keys and in the stream of changes: `n:Person:1`.
     static func text(of name: SharedName) -> String {
@@ -79,11 +77,15 @@ final class RecordServer: Sendable {
         return Snapshot(clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data))
     }
 
-    /// Reads the descriptions of shapes.
-    func shapes(_ fingerprints: [UInt64]) async throws -> [[UInt8]?] {
-        let reply = try await client.send(
-            RedisCommand("MGET", keys: fingerprints.map(key(ofShape:))))
-        return reply.elements?.map(\.data) ?? []
+    /// Reads the descriptions of all shapes, which are few.
+    func shapes() async throws -> [(fingerprint: UInt64, description: [UInt8])] {
+        let elements = try await client.send(RedisCommand("HGETALL", shapesKey)).elements ?? []
+        return stride(from: 0, to: elements.count - 1, by: 2).compactMap { index in
+            guard let text = elements[index].text, let fingerprint = UInt64(text, radix: 16),
+                let description = elements[index + 1].data
+            else { return nil }
+            return (fingerprint, description)
+        }
     }
 
     static func clock(_ reply: RedisReply) -> UInt64 { reply.text.flatMap(UInt64.init) ?? 0 }
@@ -124,9 +126,7 @@ final class RecordServer: Sendable {
         _ changes: [Change], version: RecordVersion,
         shapes: [(fingerprint: UInt64, description: [UInt8])], changeLimit: Int
     ) async throws -> CommitResult {
-        let keys =
-            [clockKey, changesKey] + changes.map { key(of: $0.name) }
-            + shapes.map { key(ofShape: $0.fingerprint) }
+        let keys = [clockKey, changesKey, shapesKey] + changes.map { key(of: $0.name) }
         var arguments: [any RedisArgument] = keys
         let names = changes.map { Self.text(of: $0.name) }
         arguments.append(version.bytes)
@@ -138,7 +138,10 @@ final class RecordServer: Sendable {
             arguments.append(change.bytes)
             arguments.append(change.lifetime)
         }
-        for shape in shapes { arguments.append(shape.description) }
+        for shape in shapes {
+            arguments.append(String(shape.fingerprint, radix: 16))
+            arguments.append(shape.description)
+        }
         let reply = try await run(keyCount: keys.count, arguments)
         switch reply {
         case .integer(0): return .conflict
@@ -173,7 +176,7 @@ final class RecordServer: Sendable {
     static let commitScript = """
         local count = tonumber(ARGV[4])
         for i = 1, count do
-          if redis.call('GETRANGE', KEYS[i + 2], 2, 17) ~= ARGV[3 * i + 2] then return 0 end
+          if redis.call('GETRANGE', KEYS[i + 3], 2, 17) ~= ARGV[3 * i + 2] then return 0 end
         end
         if redis.call('EXISTS', KEYS[1]) == 0 then
           local now = redis.call('TIME')
@@ -188,13 +191,13 @@ final class RecordServer: Sendable {
         for i = 1, count do
           local lifetime = ARGV[3 * i + 4]
           if lifetime == '0' then
-            redis.call('SET', KEYS[i + 2], ARGV[3 * i + 3])
+            redis.call('SET', KEYS[i + 3], ARGV[3 * i + 3])
           else
-            redis.call('SET', KEYS[i + 2], ARGV[3 * i + 3], 'PX', lifetime)
+            redis.call('SET', KEYS[i + 3], ARGV[3 * i + 3], 'PX', lifetime)
           end
         end
-        for i = 1, #ARGV - 4 - 3 * count do
-          redis.call('SET', KEYS[2 + count + i], ARGV[4 + 3 * count + i])
+        for i = 5 + 3 * count, #ARGV, 2 do
+          redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
         end
         return clock
         """

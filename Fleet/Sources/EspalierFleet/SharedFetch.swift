@@ -67,7 +67,6 @@ final class Servers: Sendable {
             var found: [SharedName: Found] = [:]
             found.reserveCapacity(names.count)
             var unknown: [(name: SharedName, bytes: [UInt8])] = []
-            var fingerprints: Set<UInt64> = []
             var byteCount = 0
             for (name, value) in zip(names, snapshot.values) {
                 var record: SharedRecord?
@@ -75,8 +74,7 @@ final class Servers: Sendable {
                     byteCount += value.count
                     do throws(SharedRecordError) {
                         record = try SharedRecord(value, named: name, shapes)
-                    } catch .unknownShape(let fingerprint) {
-                        fingerprints.insert(fingerprint)
+                    } catch .unknownShape {
                         unknown.append((name, value))
                     } catch {
                         statistics.add(\.damagedValues, 1)
@@ -89,7 +87,7 @@ final class Servers: Sendable {
             statistics.add(\.recordsFetched, names.count)
             statistics.add(\.bytesFetched, byteCount)
             guard !unknown.isEmpty else { return found }
-            try await learn(Array(fingerprints), from: server)
+            try await learnShapes(from: server)
             for (name, bytes) in unknown {
                 guard let old = found[name] else { continue }
                 let record = try? SharedRecord(bytes, named: name, shapes)
@@ -104,11 +102,10 @@ final class Servers: Sendable {
         }
     }
 
-    private func learn(_ fingerprints: [UInt64], from server: RecordServer) async throws {
+    private func learnShapes(from server: RecordServer) async throws {
         statistics.add(\.roundTrips, 1)
-        let descriptions = try await server.shapes(fingerprints)
-        for (fingerprint, description) in zip(fingerprints, descriptions) {
-            if let description { shapes.add(description, fingerprint: fingerprint) }
+        for (fingerprint, description) in try await server.shapes() {
+            shapes.add(description, fingerprint: fingerprint)
         }
     }
 }
