@@ -6,6 +6,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // A call that need not wait does not change threads.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
 ]
 
@@ -56,6 +58,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "fleet-bench",
+            dependencies: [
+                "EspalierFleet", "EspalierRedis", "FleetFixtures",
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "_EspalierSharing", package: "Espalier"),
+                .product(name: "_EspalierFixtures", package: "Espalier"),
+            ],
+            path: "Benchmarks", swiftSettings: settings),
         // A host of the attacks in the tests, as a process of its own.
         .executableTarget(
             name: "fleet-host", dependencies: ["EspalierFleet", "FleetFixtures"],

@@ -1,5 +1,6 @@
 import EspalierCompression
 public import EspalierRecords
+import Synchronization
 
 /// The name of a record that caches share: an identifier or a key, and what it is the name of.
 public struct SharedName: Hashable, Sendable, CustomStringConvertible {
@@ -7,6 +8,9 @@ public struct SharedName: Hashable, Sendable, CustomStringConvertible {
     public let kind: NameSpace
     /// The node's identifier, or the key.
     public let identifier: String
+    /// XXH64 of the identifier, seeded with the kind (1 node, 2 key, 3 collection). It is the same in
+    /// every process, and the seed of the record's check: a record under another name is damaged.
+    public let stableHash: UInt64
 
     /// Makes a name.
     ///
@@ -16,24 +20,19 @@ public struct SharedName: Hashable, Sendable, CustomStringConvertible {
     public init(_ kind: NameSpace, _ identifier: String) {
         self.kind = kind
         self.identifier = identifier
+        stableHash = identifier.xxHash64(seed: UInt64(kind.rawValue))
     }
 
     /// Identifiers are compared by their bytes.
     public static func == (a: SharedName, b: SharedName) -> Bool {
-        a.kind == b.kind && Identifier(a.identifier) == Identifier(b.identifier)
+        a.stableHash == b.stableHash && a.kind == b.kind
+            && a.identifier.hasSameBytes(as: b.identifier)
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(kind)
-        hasher.combine(Identifier(identifier))
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(stableHash) }
 
     /// The name as text: `node Person:1`.
     public var description: String { "\(kind) \(identifier)" }
-
-    /// XXH64 of the kind (a byte: 1 node, 2 key, 3 collection) and the identifier. It is the same in
-    /// every process, and the seed of the record's check: a record under another name is damaged.
-    public var hash: UInt64 { XXHash64.hash([kind.rawValue] + Array(identifier.utf8)) }
 }
 
 /// When and by whom a shared record was written: a hybrid logical clock and a host.
@@ -83,11 +82,6 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
     }
 }
 
-/// Returns XXH64 of bytes, with the seed 0: the same number in every process.
-///
-/// - Parameter bytes: The bytes.
-public func stableHash(_ bytes: [UInt8]) -> UInt64 { XXHash64.hash(bytes) }
-
 /// Why the bytes of a shared record can't be used. The record is a miss.
 public enum SharedRecordError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The shape of that fingerprint has to be looked up first.
@@ -118,7 +112,7 @@ public enum SharedRecordError: Error, Sendable, Hashable, CustomStringConvertibl
 ///               bit 4 a maximum age follows, bit 5 the content is a zstd frame
 ///     content = fingerprint of the shape (8 bytes, 0 for none), count of children (varint),
 ///               children (text), values
-///     check   = XXH64 of the bytes before; its seed is that of the kind and the identifier
+///     check   = XXH64 of the bytes before; its seed is XXH64 of the identifier, seeded with the kind
 ///
 /// `docs/FLEET.md` describes the format for other languages.
 public struct SharedRecord: Sendable {
@@ -185,7 +179,7 @@ public struct SharedRecord: Sendable {
             throw format > Self.format
                 ? SharedRecordError.newerFormat(Int(format)) : .damaged("its format is \(format)")
         }
-        let end = try whole.verifiedEnd(seed: name.hash)
+        let end = try whole.verifiedEnd(seed: name.stableHash)
         reader = reader.limited(to: end)
         let flags = try reader.byte()
         guard flags & Flag.kindMask == name.kind.sharedCode else {
@@ -284,12 +278,10 @@ public struct SharedRecord: Sendable {
         return try withExtendedLifetime(buffer) { try body(&reader) }
     }
 
-    /// Returns the bytes of the record.
+    /// Returns the bytes of the record. Long content is compressed.
     ///
-    /// - Parameters:
-    ///   - name: The name under which they will stand.
-    ///   - compressor: Compresses long content.
-    public func bytes(named name: SharedName, _ compressor: SharedCompressor) -> [UInt8] {
+    /// - Parameter name: The name under which they will stand.
+    public func bytes(named name: SharedName) -> [UInt8] {
         var content = ByteWriter(capacity: values.count + 64)
         if !isTombstone {
             content.append(integer: shape.count == 0 && shape.types.isEmpty ? 0 : shape.fingerprint)
@@ -297,7 +289,7 @@ public struct SharedRecord: Sendable {
             for child in children { content.append(string: child) }
             content.append(values)
         }
-        let frame = content.count < Self.shortestFrame ? nil : compressor.frame(of: content)
+        let frame = content.count < Self.shortestFrame ? nil : SharedCompressor.frame(of: content)
         var flags = name.kind.sharedCode
         if isTombstone { flags |= Flag.tombstone }
         if isOnCycle { flags |= Flag.onCycle }
@@ -310,7 +302,7 @@ public struct SharedRecord: Sendable {
         writer.append(integer: version.host)
         if let maxAge { writer.append(varint: maxAge) }
         if let frame { writer.append(frame) } else { writer.append(content) }
-        writer.append(integer: writer.check(seed: name.hash))
+        writer.append(integer: writer.check(seed: name.stableHash))
         return writer.bytes
     }
 }
@@ -327,19 +319,24 @@ extension NameSpace {
 }
 
 /// Compresses the content of shared records. Confined to a thread.
-public final class SharedCompressor {
+final class SharedCompressor: @unchecked Sendable {
+    // One thread at a time has a compressor: it is in the pool, or lent.
     private let compressor: Compressor?
     private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+    private static let pool = Mutex<[SharedCompressor]>([])
+    private static let poolLimit = 8
 
-    /// Makes a compressor. Costs some 100 KB.
-    public init() { compressor = Compressor(level: 3) }
+    private init() { compressor = Compressor(level: 3) }
 
     /// Returns a whole zstd frame; nil if it would not save an eighth.
-    func frame(of content: borrowing ByteWriter) -> [UInt8]? {
-        content.withBytes { bytes in
-            compressor?.compress(bytes, with: nil, limit: bytes.byteCount * 7 / 8 - 4).map {
-                Self.magic + $0
-            }
+    ///
+    /// A new compressor takes 100 microseconds and more than 1 MB.
+    static func frame(of content: borrowing ByteWriter) -> [UInt8]? {
+        let compressor = pool.withLock { $0.popLast() } ?? SharedCompressor()
+        defer { pool.withLock { if $0.count < poolLimit { $0.append(compressor) } } }
+        return content.withBytes { bytes in
+            compressor.compressor?.compress(bytes, with: nil, limit: bytes.byteCount * 7 / 8 - 4)
+                .map { magic + $0 }
         }
     }
 }

@@ -2,14 +2,18 @@ public import EspalierRecords
 
 /// Records that a read has fetched so far, and the trees that they make.
 ///
-/// A read adds records until no tree needs another:
+/// Names have positions, in the order in which the tree met them. A read adds records until it
+/// wants no more:
 ///
 /// ```swift
 /// let tree = SharedTree(shapes: shapes)
-/// var wanted = [name]
+/// let root = tree.position(of: name)
+/// var wanted = [root]
 /// while true {
-///     for (name, record) in try await fetch(wanted) { tree.add(name, record) }
-///     let read = tree.model(Feed.self, name)
+///     for (position, record) in try await fetch(wanted.map(tree.name)) {
+///         tree.add(record, at: position)
+///     }
+///     let read = tree.model(Feed.self, at: root, ages: ages)
 ///     wanted = read.wanted
 ///     if wanted.isEmpty { return read.result }
 /// }
@@ -35,26 +39,44 @@ public final class SharedTree {
     public struct Read<Value> {
         /// The value or the reason of the miss. It counts only if nothing is wanted.
         public let result: Result<Value, MissReason>
-        /// The records to look up before the tree is read again.
-        public let wanted: [SharedName]
+        /// The positions to look up before the tree is read again.
+        public let wanted: [Int]
         /// How old the oldest record that may expire is; nil if none may.
         public let oldestAge: Duration?
         /// Whether a record is older than it may be.
         public let isExpired: Bool
     }
 
-    /// The records of the tree, apart from names that were looked up in vain.
-    public private(set) var records: [SharedName: SharedRecord] = [:]
+    /// The number of names that the tree has met.
+    public var count: Int { source.names.count }
+
+    /// Returns the position of a name, which never changes.
+    ///
+    /// - Parameter name: The name.
+    public func position(of name: SharedName) -> Int { source.position(of: name) }
+
+    /// Returns the name at a position.
+    ///
+    /// - Parameter position: The position.
+    public func name(at position: Int) -> SharedName { source.names[position] }
+
+    /// Returns the record that was added at a position; nil for none.
+    ///
+    /// - Parameter position: The position.
+    public func record(at position: Int) -> SharedRecord? { source.records[position] }
 
     /// Adds what a look-up has found under a name.
     ///
     /// - Parameters:
-    ///   - name: The name.
     ///   - record: The record; nil if there is none.
-    public func add(_ name: SharedName, _ record: SharedRecord?) {
-        records[name] = record
-        source.add(name, record)
+    ///   - position: The position of the name.
+    public func add(_ record: SharedRecord?, at position: Int) {
+        source.add(record, at: position)
     }
+
+    /// All positions, children after the first record that refers to them: the order in which a
+    /// read of the tree visits its records.
+    public var preOrder: [Int] { source.preOrder }
 
     /// Returns the children of all records that were added since the last call and are not looked
     /// up yet: the next level.
@@ -62,19 +84,20 @@ public final class SharedTree {
     /// A record that several types wrote is left out. The children that only another type needs
     /// might lead anywhere: `model` and `elements` tell what else they need.
     ///
-    /// - Parameter limit: The most names.
-    public func nextLevel(limit: Int) -> [SharedName] { source.nextLevel(limit: limit) }
+    /// - Parameter limit: The most positions.
+    public func nextLevel(limit: Int) -> [Int] { source.nextLevel(limit: limit) }
 
     /// Reads a node or a key.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
-    ///   - name: The name of a node or a key.
+    ///   - position: The position of the name of a node or a key.
     ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
     public func model<Model: IdentifiedModel>(
-        _ type: Model.Type, _ name: SharedName, ages: SharedAges
+        _ type: Model.Type, at position: Int, ages: SharedAges
     ) -> Read<Model> {
-        read(name, ages) { treeReader, handle in
+        let name = source.names[position]
+        return read(position, ages) { treeReader, handle in
             guard name.kind == .key else {
                 return try ModelStorage.decode(
                     type, entry: handle, identifier: name.identifier, of: treeReader)
@@ -89,12 +112,13 @@ public final class SharedTree {
     ///
     /// - Parameters:
     ///   - type: The type of the elements.
-    ///   - key: The key of the collection.
+    ///   - position: The position of the collection's name.
     ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
     public func elements<Model: IdentifiedModel>(
-        _ type: Model.Type, ofCollection key: String, ages: SharedAges
+        _ type: Model.Type, at position: Int, ages: SharedAges
     ) -> Read<[Model]> {
-        read(SharedName(.collection, key), ages) { treeReader, handle in
+        let key = source.names[position].identifier
+        return read(position, ages) { treeReader, handle in
             var elements: [Model] = []
             try treeReader.values(entry: handle, identifier: key, in: .collection) { decoder in
                 try decoder.decodeElements(numberedFrom: 0) {
@@ -106,30 +130,28 @@ public final class SharedTree {
     }
 
     private func read<Value>(
-        _ name: SharedName, _ ages: SharedAges, _ body: (TreeReader, Handle) throws -> Value
+        _ position: Int, _ ages: SharedAges, _ body: (TreeReader, Handle) throws -> Value
     ) -> Read<Value> {
-        guard let entry = source.entry(of: name) else {
-            return Read(
-                result: .failure(.notFound), wanted: [name], oldestAge: nil, isExpired: false)
-        }
-        switch source.states[entry] {
+        switch source.states[position] {
         case .found: break
-        case .tombstone, .nothing, .unknown:
-            let isUnknown = if case .unknown = source.states[entry] { true } else { false }
+        case .unknown:
             return Read(
-                result: .failure(.notFound), wanted: isUnknown ? [name] : [], oldestAge: nil,
-                isExpired: false)
+                result: .failure(.notFound), wanted: [position], oldestAge: nil, isExpired: false)
+        case .tombstone, .nothing:
+            return Read(result: .failure(.notFound), wanted: [], oldestAge: nil, isExpired: false)
         }
         source.wanted = []
         let rule = AgeRule(
-            acceptsExpired: ages.acceptsExpired, maxAge: nil, checksAll: true, clock: ages)
+            acceptsExpired: ages.acceptsExpired, maxAge: nil, checksAll: source.mayExpire,
+            clock: ages)
         let treeReader = TreeReader(source: source, limits: limits, ages: rule)
+        let name = source.names[position]
         let result = treeReader.read(name.identifier) {
-            try body(treeReader, Handle(UInt64(entry) + 1))
+            try body(treeReader, Handle(UInt64(position) + 1))
         }
         let judged = rule.judge(treeReader.ages)
         return Read(
-            result: result, wanted: source.wantedNames, oldestAge: judged.oldest,
+            result: result, wanted: source.allWanted, oldestAge: judged.oldest,
             isExpired: judged.isExpired)
     }
 }
@@ -157,36 +179,42 @@ private final class SharedSource: RecordSource {
         case unknown
         case nothing
         case tombstone
-        case found(RecordBuffer, writtenAt: UInt64, maxAge: UInt64?)
+        case found(RecordBuffer)
     }
 
     private let shapes: SharedShapes
-    private var handles: [SharedName: Int] = [:]
+    private var positions: [SharedName: Int] = [:]
     private(set) var names: [SharedName] = []
     private(set) var states: [State] = []
-    /// The nodes to which each record refers, as positions.
-    private var children: [[Int]] = []
+    private(set) var records: [SharedRecord?] = []
+    /// The nodes to which each record refers, as handles.
+    private var children: [[Handle]] = []
     /// The records whose children `nextLevel` has not returned.
     private var fresh: [Int] = []
+    /// Whether a record has a maximum age of its own.
+    private(set) var mayExpire = false
+    /// Writes one record after the other.
+    private var writer = ByteWriter(capacity: 512)
+    private var lastShape: (shape: Shape, number: UInt64)?
     /// The records that the last read needed and did not have.
     var wanted: [Int] = []
 
     init(_ shapes: SharedShapes) { self.shapes = shapes }
 
-    func entry(of name: SharedName) -> Int? { handles[name] }
-
-    private func position(of name: SharedName) -> Int {
-        if let known = handles[name] { return known }
+    func position(of name: SharedName) -> Int {
         let position = names.count
-        handles[name] = position
+        let known = positions[name, default: position]
+        guard known == position else { return known }
+        positions[name] = position
         names.append(name)
         states.append(.unknown)
+        records.append(nil)
         children.append([])
         return position
     }
 
-    func add(_ name: SharedName, _ record: SharedRecord?) {
-        let position = position(of: name)
+    func add(_ record: SharedRecord?, at position: Int) {
+        records[position] = record
         guard let record else {
             states[position] = .nothing
             return
@@ -195,50 +223,87 @@ private final class SharedSource: RecordSource {
             states[position] = .tombstone
             return
         }
-        let targets = record.children.map { self.position(of: SharedName(.node, $0)) }
+        var targets: [Handle] = []
+        targets.reserveCapacity(record.children.count)
+        for child in record.children {
+            targets.append(Handle(UInt64(self.position(of: SharedName(.node, child))) + 1))
+        }
+        writer.removeAll()
+        // Far children and the whole identifier: what a reader is done with fastest.
+        let (kind, identifier) = (names[position].kind, names[position].identifier)
+        writer.append(kind.rawValue)
+        writer.append(varint: kind == .node ? number(of: record.shape) : 0)
+        writer.append(varint: UInt64(targets.count))
+        for target in targets { writer.append(varint: target.rawValue << 1 | 1) }
+        writer.append(value: identifier)
+        writer.append(record.values)
+        states[position] = .found(writer.copyToBuffer())
         children[position] = targets
-        let isNode = name.kind == .node
-        var writer = ByteWriter(capacity: record.values.count + name.identifier.utf8.count + 32)
-        RecordLayout.write(
-            Handle(UInt64(position) + 1), nameSpace: name.kind,
-            shape: isNode ? .number(shapes.number(of: record.shape), record.shape) : .none,
-            children: targets.map { Handle(UInt64($0) + 1) }, identifier: name.identifier,
-            values: record.values[...], to: &writer)
-        states[position] = .found(
-            writer.copyToBuffer(), writtenAt: record.version.milliseconds / 1_000,
-            maxAge: record.maxAge)
+        if record.maxAge != nil { mayExpire = true }
         if record.shape.types.count <= 1 { fresh.append(position) }
     }
 
-    func nextLevel(limit: Int) -> [SharedName] {
-        var level: [SharedName] = []
-        var seen: Set<Int> = []
+    /// Returns the number of a shape. A record's shape is mostly that of the record before.
+    private func number(of shape: Shape) -> UInt64 {
+        if let lastShape, lastShape.shape === shape { return lastShape.number }
+        let number = shapes.number(of: shape)
+        lastShape = (shape, number)
+        return number
+    }
+
+    var preOrder: [Int] {
+        var order: [Int] = []
+        order.reserveCapacity(names.count)
+        var isTaken = [Bool](repeating: false, count: names.count)
+        var stack: [Int] = []
+        for root in names.indices where !isTaken[root] {
+            stack.append(root)
+            while let position = stack.popLast() {
+                guard !isTaken[position] else { continue }
+                isTaken[position] = true
+                order.append(position)
+                for child in children[position].reversed() {
+                    stack.append(Int(child.rawValue) - 1)
+                }
+            }
+        }
+        return order
+    }
+
+    func nextLevel(limit: Int) -> [Int] {
+        var level: [Int] = []
+        var isTaken = [Bool](repeating: false, count: names.count)
         for position in fresh {
-            for child in children[position] where level.count < limit {
-                guard case .unknown = states[child], seen.insert(child).inserted else { continue }
-                level.append(names[child])
+            for handle in children[position] where level.count < limit {
+                let child = Int(handle.rawValue) - 1
+                guard case .unknown = states[child], !isTaken[child] else { continue }
+                isTaken[child] = true
+                level.append(child)
             }
         }
         fresh = []
         return level
     }
 
-    /// The names of the records that the last read needed and did not have, and those of the other
-    /// children of the records that refer to them: the read needs some of them next.
-    var wantedNames: [SharedName] {
+    /// The records that the last read needed and did not have, and the other children of the records
+    /// that refer to them: the read needs some of these next.
+    var allWanted: [Int] {
         guard !wanted.isEmpty else { return [] }
-        let needed = Set(wanted)
-        var all = needed
+        let needed = Set(wanted.map { Handle(UInt64($0) + 1) })
+        var all = Set(wanted)
         for siblings in children where siblings.contains(where: needed.contains) {
-            for child in siblings { if case .unknown = states[child] { all.insert(child) } }
+            for handle in siblings {
+                let child = Int(handle.rawValue) - 1
+                if case .unknown = states[child] { all.insert(child) }
+            }
         }
-        return all.sorted().map { names[$0] }
+        return all.sorted()
     }
 
     func record(_ handle: Handle) throws -> RecordLookup {
         let position = Int(handle.rawValue) - 1
         switch states[position] {
-        case .found(let buffer, _, _): return .found(buffer.reader, owner: buffer)
+        case .found(let buffer): return .found(buffer.reader, owner: buffer)
         case .tombstone: return .tombstone
         case .nothing: return .lost
         case .unknown:
@@ -251,8 +316,8 @@ private final class SharedSource: RecordSource {
     func shape(_ number: UInt64) throws -> Shape? { shapes.shape(number: number) }
 
     func times(of handle: Handle) throws -> RecordTimes? {
-        guard case .found(_, let writtenAt, let maxAge) = states[Int(handle.rawValue) - 1]
-        else { return nil }
-        return RecordTimes(writtenAt: writtenAt, maxAge: maxAge)
+        records[Int(handle.rawValue) - 1].map {
+            RecordTimes(writtenAt: $0.version.milliseconds / 1_000, maxAge: $0.maxAge)
+        }
     }
 }

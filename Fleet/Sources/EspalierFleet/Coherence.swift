@@ -4,6 +4,40 @@ import EspalierStore
 import Foundation
 import Synchronization
 
+/// A moment of a clock that goes on while the process or the machine stands still, in nanoseconds.
+struct Moment: Comparable, Hashable, Sendable {
+    let nanoseconds: Int
+
+    static var now: Moment {
+        var time = timespec()
+        #if canImport(Darwin)
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return Moment(nanoseconds: Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec))
+    }
+
+    static func < (a: Moment, b: Moment) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    static func + (moment: Moment, duration: Duration) -> Moment {
+        Moment(nanoseconds: moment.nanoseconds + duration.nanoseconds)
+    }
+
+    static func - (a: Moment, b: Moment) -> Duration { .nanoseconds(a.nanoseconds - b.nanoseconds) }
+}
+
+extension Duration {
+    /// Whole nanoseconds.
+    var nanoseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    }
+
+    /// Whole milliseconds.
+    var milliseconds: Int { nanoseconds / 1_000_000 }
+}
+
 /// How current the copies of a host are, and the one place where they change.
 ///
 /// Each server numbers its commits. A follower hands on the names that each commit changed, in
@@ -28,14 +62,16 @@ final class Coherence: Sendable {
         /// Changes before this commit are not in `recent` any more.
         var windowStart: UInt64 = 0
         var runIdentifier = ""
+        /// The commits of this host that are near already, and that the follower has not met.
+        var own: Set<UInt64> = []
         /// The last moment at which the host knew all of the server's commits.
-        var confirmed: ContinuousClock.Instant?
+        var confirmed: Moment?
     }
 
     private struct Waiter {
         let server: Int
         let clock: UInt64
-        let deadline: ContinuousClock.Instant
+        let deadline: Moment
         let continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -54,10 +90,9 @@ final class Coherence: Sendable {
     private let state: Mutex<State>
     private let near: NormalizedCache
     private let files: NearFiles?
+    private let memory: RecordMemory
     private let statistics: FleetCounters
-    private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
-    /// The earliest `confirmed` of all servers, in nanoseconds since `start`; -1 for none.
+    /// The earliest `confirmed` of all servers; -1 for none.
     private let confirmedAt = Atomic<Int>(-1)
     /// How often all copies were thrown away.
     private let resets = Atomic<Int>(0)
@@ -70,40 +105,37 @@ final class Coherence: Sendable {
 
     /// - Parameter files: Where it is kept what a later process has to know; nil for nowhere.
     init(
-        servers: Int, near: NormalizedCache, files: NearFiles?, _ statistics: FleetCounters
+        servers: Int, near: NormalizedCache, files: NearFiles?, _ memory: RecordMemory,
+        _ statistics: FleetCounters
     ) {
         state = Mutex(State(servers: Array(repeating: Server(), count: servers)))
         self.near = near
         self.files = files
+        self.memory = memory
         self.statistics = statistics
-        start = clock.now
     }
 
     // MARK: Age
 
+    /// Whether the host knew the commits of all servers at most `limit` nanoseconds ago.
+    @inline(__always)
+    func isCurrent(within limit: Int) -> Bool {
+        let confirmed = confirmedAt.load(ordering: .acquiring)
+        return confirmed >= 0 && Moment.now.nanoseconds - confirmed <= limit
+    }
+
     /// How long ago the host last knew the commits of all servers; nil if it never did.
     var age: Duration? {
         let confirmed = confirmedAt.load(ordering: .acquiring)
-        guard confirmed >= 0 else { return nil }
-        return start.duration(to: clock.now) - .nanoseconds(confirmed)
-    }
-
-    /// Whether every server is followed, and how current each one is.
-    var servers: [(isFollowed: Bool, processed: UInt64, confirmed: ContinuousClock.Instant?)] {
-        state.withLock { $0.servers.map { ($0.isFollowed, $0.processed, $0.confirmed) } }
+        return confirmed < 0 ? nil : Moment.now - Moment(nanoseconds: confirmed)
     }
 
     private func publishAge(_ state: borrowing State) {
         var earliest = Int.max
         for server in state.servers {
-            guard let confirmed = server.confirmed else {
-                confirmedAt.store(-1, ordering: .releasing)
-                return
-            }
-            let (seconds, attoseconds) = start.duration(to: confirmed).components
-            earliest = min(earliest, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+            earliest = min(earliest, server.confirmed?.nanoseconds ?? -1)
         }
-        confirmedAt.store(max(0, earliest), ordering: .releasing)
+        confirmedAt.store(earliest, ordering: .releasing)
     }
 
     // MARK: What a follower tells
@@ -138,7 +170,7 @@ final class Coherence: Sendable {
     ///   - moment: A moment at which the server had no further commits; nil if it may have had.
     /// - Returns: False if commits are missing between the last one and `entries`.
     func apply(
-        _ entries: [ChangeEntry], of server: Int, confirmedAt moment: ContinuousClock.Instant?
+        _ entries: [ChangeEntry], of server: Int, confirmedAt moment: Moment?
     ) -> Bool {
         let (isWhole, waiters) = state.withLock { state -> (Bool, [Waiter]) in
             var changed: [SharedName] = []
@@ -151,15 +183,17 @@ final class Coherence: Sendable {
                     state.recent[name] = entry.clock
                     state.order.append((server, entry.clock, name))
                 }
+                guard state.servers[server].own.remove(entry.clock) == nil else { continue }
                 changed += entry.names
             }
+            if !entries.isEmpty { forget(&state) }
             if !changed.isEmpty {
+                memory.remove(changed)
                 if !state.deleted.isDisjoint(with: changed) {
                     throwAway(&state)
                 } else {
                     near.outdate(shared: Set(changed))
                 }
-                forget(&state)
                 statistics.add(\.changesReceived, changed.count)
             }
             if let moment { state.servers[server].confirmed = moment }
@@ -185,12 +219,14 @@ final class Coherence: Sendable {
     private func throwAway(_ state: inout State) {
         for index in state.servers.indices {
             state.servers[index].windowStart = state.servers[index].processed
+            state.servers[index].own = []
         }
         state.recent = [:]
         state.order = []
         state.forgotten = 0
         state.deleted = []
         near.removeAll()
+        memory.removeAll()
         files?.forgetDeleted()
         statistics.add(\.resets, 1)
         resets.add(1, ordering: .relaxed)
@@ -208,7 +244,7 @@ final class Coherence: Sendable {
 
     /// Ends waits that have lasted too long. Followers call it again and again.
     func endLateWaits() {
-        let now = clock.now
+        let now = Moment.now
         let waiters = state.withLock { state in
             defer { state.waiters.removeAll { $0.deadline <= now } }
             return state.waiters.filter { $0.deadline <= now }
@@ -240,8 +276,9 @@ final class Coherence: Sendable {
 
     // MARK: Copies
 
-    /// A record that was fetched: the state of its server after the commit `clock`.
-    struct Fetched: Sendable {
+    /// A record for the near cache: the state of its server after the commit `clock`.
+    struct Copy: Sendable {
+        let name: SharedName
         let record: SharedRecord
         let server: Int
         let clock: UInt64
@@ -256,7 +293,7 @@ final class Coherence: Sendable {
                 guard state.servers[server].isFollowed else { return false }
                 state.waiters.append(
                     Waiter(
-                        server: server, clock: clock, deadline: self.clock.now + Self.waitLimit,
+                        server: server, clock: clock, deadline: Moment.now + Self.waitLimit,
                         continuation: continuation))
                 return nil
             }
@@ -268,22 +305,42 @@ final class Coherence: Sendable {
     ///
     /// - Returns: Whether all of them are there.
     @discardableResult
-    func restore(_ fetched: [SharedName: Fetched]) async -> Bool {
-        guard !fetched.isEmpty else { return true }
-        var latest: [Int: UInt64] = [:]
-        for copy in fetched.values { latest[copy.server] = max(latest[copy.server] ?? 0, copy.clock) }
-        for (server, clock) in latest {
-            guard await wait(for: clock, of: server) else { return false }
+    func restore(_ copies: [Copy]) async -> Bool {
+        guard !copies.isEmpty else { return true }
+        for server in Set(copies.map(\.server)) {
+            let latest = copies.reduce(0) { $1.server == server ? max($0, $1.clock) : $0 }
+            guard await wait(for: latest, of: server) else { return false }
         }
-        return state.withLock { state in
-            let current = fetched.filter { name, copy in
-                copy.clock >= state.servers[copy.server].windowStart
-                    && state.recent[name].map { $0 <= copy.clock } ?? true
+        return state.withLock { state in restore(copies, &state) }
+    }
+
+    /// Puts records into the near cache that a commit of this host has written, at once if the
+    /// follower has processed all commits before it. The names of the commit do not become outdated
+    /// when the follower hears of it.
+    ///
+    /// - Returns: False if copies of the records may be older than the commit.
+    func restoreOwn(_ copies: [Copy]) async -> Bool {
+        guard let first = copies.first else { return true }
+        let isNext: Bool? = state.withLock { state in
+            let processed = state.servers[first.server].processed
+            guard state.servers[first.server].isFollowed, processed == first.clock - 1 else {
+                return nil
             }
-            near.restore(shared: current.mapValues(\.record))
-            for (name, copy) in current where copy.record.isTombstone { delete(name, &state) }
-            return current.count == fetched.count
+            state.servers[first.server].own.insert(first.clock)
+            return restore(copies, &state)
         }
+        if let isNext { return isNext }
+        return await restore(copies)
+    }
+
+    private func restore(_ copies: [Copy], _ state: inout State) -> Bool {
+        let current = copies.filter { copy in
+            copy.clock >= state.servers[copy.server].windowStart
+                && state.recent[copy.name].map { $0 <= copy.clock } ?? true
+        }
+        near.restore(shared: current.lazy.map { ($0.name, $0.record) })
+        for copy in current where copy.record.isTombstone { delete(copy.name, &state) }
+        return current.count == copies.count
     }
 
     private func delete(_ name: SharedName, _ state: inout State) {
@@ -325,6 +382,39 @@ final class Coherence: Sendable {
             state.deleted = Set(deleted.map { SharedName(.node, $0) })
         }
     }
+}
+
+/// The records that this host has changed last, as the servers have them unless another host was
+/// faster: a change of such a record need not read it first. The commit compares all of them.
+final class RecordMemory: Sendable {
+    private let records = Mutex<[SharedName: Servers.Found]>([:])
+    private static let limit = 4_096
+
+    /// Returns what is known of names; nil unless all of them are known.
+    func find(_ names: [SharedName]) -> [Servers.Found]? {
+        records.withLock { records in
+            var found: [Servers.Found] = []
+            for name in names {
+                guard let known = records[name] else { return nil }
+                found.append(known)
+            }
+            return found
+        }
+    }
+
+    func insert(_ found: [SharedName: Servers.Found]) {
+        guard found.count <= Self.limit / 8 else { return }
+        records.withLock { records in
+            if records.count + found.count > Self.limit { records = [:] }
+            records.merge(found) { $1 }
+        }
+    }
+
+    func remove(_ names: [SharedName]) {
+        records.withLock { records in for name in names { records[name] = nil } }
+    }
+
+    func removeAll() { records.withLock { $0 = [:] } }
 }
 
 /// What a later process has to know to go on with the copies of this one, beside the near cache.

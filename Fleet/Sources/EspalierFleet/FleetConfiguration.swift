@@ -1,4 +1,5 @@
 public import EspalierRedis
+import EspalierRecords
 import EspalierSharing
 public import EspalierStore
 public import Foundation
@@ -11,8 +12,8 @@ public import Foundation
 /// let cache = try SharedCache(configuration)
 /// ```
 ///
-/// All hosts of a fleet must have the same `servers` in the same order, `prefix`, and
-/// `staleLimit`-independent settings may differ.
+/// All hosts of a fleet must have the same ``servers`` and the same ``prefix``. Other settings may
+/// differ.
 public struct FleetConfiguration: Sendable {
     /// Where a host keeps its copies.
     public enum Near: Sendable {
@@ -94,33 +95,41 @@ public enum FleetError: Error, Sendable, CustomStringConvertible {
 struct Ring: Sendable {
     private static let pointsPerServer = 160
     private let points: [(hash: UInt64, server: Int)]
+    private let count: Int
 
     /// - Parameter names: The names of the servers.
     init(_ names: [String]) {
+        count = names.count
         points = names.enumerated().flatMap { index, name in
             (0..<Self.pointsPerServer).map { point in
-                (hash: stableHash(Array("\(name)#\(point)".utf8)), server: index)
+                (hash: SharedName(.node, "\(name)#\(point)").stableHash, server: index)
             }
         }.sorted { ($0.hash, $0.server) < ($1.hash, $1.server) }
     }
 
-    /// Returns the position of the server of an identifier.
-    func server(of identifier: String) -> Int {
-        let hash = stableHash(Array(Self.tag(of: identifier)))
+    /// Returns the position of the server of a record.
+    func server(of name: SharedName) -> Int {
+        guard count > 1 else { return 0 }
+        let tag = Self.tag(of: name.identifier)
+        // A node and a key of one name are on one server, because a write concerns both.
+        let wanted =
+            tag == nil && name.kind == .node
+            ? name.stableHash : SharedName(.node, tag ?? name.identifier).stableHash
         var (low, high) = (0, points.count)
         while low < high {
             let middle = (low + high) / 2
-            if points[middle].hash < hash { low = middle + 1 } else { high = middle }
+            if points[middle].hash < wanted { low = middle + 1 } else { high = middle }
         }
         return points[low == points.count ? 0 : low].server
     }
 
-    private static func tag(of identifier: String) -> Substring.UTF8View {
+    /// Returns the text in the first braces of an identifier; nil for none.
+    private static func tag(of identifier: String) -> String? {
         let utf8 = identifier.utf8
         guard let open = utf8.firstIndex(of: UInt8(ascii: "{")),
             let close = utf8[open...].firstIndex(of: UInt8(ascii: "}")),
             utf8.index(after: open) < close
-        else { return identifier[...].utf8 }
-        return identifier[utf8.index(after: open)..<close].utf8
+        else { return nil }
+        return String(identifier[utf8.index(after: open)..<close])
     }
 }

@@ -82,7 +82,7 @@ final class Follower: Sendable {
             index, runIdentifier: connection.runIdentifier, clock: clock)
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
-            let asked = ContinuousClock.now
+            let asked = Moment.now
             var command = RedisCommand(
                 "XREAD", "COUNT", Self.batch, "BLOCK", heartbeat.milliseconds, "STREAMS",
                 server.changesKey, "\(position)-0")
@@ -118,13 +118,5 @@ final class Follower: Sendable {
         return streams.flatMap { stream in
             (stream.elements?.last?.elements ?? []).compactMap(ChangeEntry.init)
         }
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds.
-    var milliseconds: Int {
-        let (seconds, attoseconds) = components
-        return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -40,13 +40,16 @@ final class RecordServer: Sendable {
 
     /// The name as it stands in keys and in the stream of changes: `n:Person:1`.
     static func text(of name: SharedName) -> String {
-        let kind =
-            switch name.kind {
-            case .node: "n"
-            case .key: "k"
-            case .collection, .segment: "c"
-            }
-        return "\(kind):\(name.identifier)"
+        "\(mark(of: name).dropFirst())\(name.identifier)"
+    }
+
+    /// What stands between the prefix and the identifier in a key.
+    private static func mark(of name: SharedName) -> String {
+        switch name.kind {
+        case .node: ":n:"
+        case .key: ":k:"
+        case .collection, .segment: ":c:"
+        }
     }
 
     static func name(_ text: some StringProtocol) -> SharedName? {
@@ -69,10 +72,12 @@ final class RecordServer: Sendable {
 
     /// Reads the values of names: one command, and so one moment.
     func snapshot(of names: [SharedName]) async throws -> Snapshot {
-        let keys = [clockKey] + names.map(key)
-        let reply = try await client.send(RedisCommand("MGET", keys: keys))
-        guard let elements = reply.elements, elements.count == keys.count else {
-            throw RedisError.malformed("MGET of \(keys.count) keys")
+        var command = RedisCommand("MGET", count: names.count + 1)
+        command.append(clockKey)
+        for name in names { command.append(prefix, Self.mark(of: name), name.identifier) }
+        let reply = try await client.send(command)
+        guard let elements = reply.elements, elements.count == names.count + 1 else {
+            throw RedisError.malformed("MGET of \(names.count) records")
         }
         return Snapshot(clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data))
     }
@@ -122,11 +127,16 @@ final class RecordServer: Sendable {
     }
 
     /// Stores records in one step, or none of them.
+    ///
+    /// - Parameter checks: Records that must be as they were, too, and their versions.
     func commit(
-        _ changes: [Change], version: RecordVersion,
+        _ changes: [Change], checks: [(name: SharedName, expected: [UInt8])],
+        version: RecordVersion,
         shapes: [(fingerprint: UInt64, description: [UInt8])], changeLimit: Int
     ) async throws -> CommitResult {
-        let keys = [clockKey, changesKey, shapesKey] + changes.map { key(of: $0.name) }
+        let keys =
+            [clockKey, changesKey, shapesKey] + changes.map { key(of: $0.name) }
+            + checks.map { key(of: $0.name) }
         var arguments: [any RedisArgument] = keys
         let names = changes.map { Self.text(of: $0.name) }
         arguments.append(version.bytes)
@@ -138,6 +148,7 @@ final class RecordServer: Sendable {
             arguments.append(change.bytes)
             arguments.append(change.lifetime)
         }
+        for check in checks { arguments.append(check.expected) }
         for shape in shapes {
             arguments.append(String(shape.fingerprint, radix: 16))
             arguments.append(shape.description)
@@ -178,6 +189,11 @@ final class RecordServer: Sendable {
         for i = 1, count do
           if redis.call('GETRANGE', KEYS[i + 3], 2, 17) ~= ARGV[3 * i + 2] then return 0 end
         end
+        local checks = #KEYS - 3 - count
+        for i = 1, checks do
+          local version = ARGV[4 + 3 * count + i]
+          if redis.call('GETRANGE', KEYS[3 + count + i], 2, 17) ~= version then return 0 end
+        end
         if redis.call('EXISTS', KEYS[1]) == 0 then
           local now = redis.call('TIME')
           local start = now[1] * 1000000 + now[2]
@@ -196,7 +212,7 @@ final class RecordServer: Sendable {
             redis.call('SET', KEYS[i + 3], ARGV[3 * i + 3], 'PX', lifetime)
           end
         end
-        for i = 5 + 3 * count, #ARGV, 2 do
+        for i = 5 + 3 * count + checks, #ARGV, 2 do
           redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
         end
         return clock

@@ -158,25 +158,30 @@ extension SharedCache {
     ///   `set(_:policy:maxAge:)`.
     @discardableResult
     public func update<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String, _ change: (Model) throws -> Model
+        _ type: Model.Type, _ identifier: String, _ change: @Sendable (Model) throws -> Model
     ) async throws -> Model {
         let ages = SharedAges(acceptsExpired: true, second: configuration.milliseconds() / 1_000)
         let (name, key) = (SharedName(.node, identifier), SharedName(.key, identifier))
         for attempt in 0..<Self.attempts {
-            var fetch = TreeFetch(servers, limits: configuration.nearConfiguration.limits) {
-                $0.model(type, name, ages: ages)
+            let tree = SharedTree(
+                shapes: servers.shapes, limits: configuration.nearConfiguration.limits)
+            let root = tree.position(of: name)
+            _ = tree.position(of: key)
+            // The first attempt does without a question if this host has changed the records last.
+            var fetch = TreeFetch(servers, tree, attempt == 0 ? memory : nil) {
+                $0.model(type, at: root, ages: ages)
             }
             let stored: Model
-            switch try await fetch.run([name, key]).result {
+            switch try await fetch.run().result {
             case .success(let model): stored = model
             case .failure(let reason): throw FleetError.miss("\(reason)")
             }
             let changed = try change(stored)
             let write = try SharedWrite(setting: [changed])
-            var found = fetch.found
+            var found = fetch.foundByName
             let rest = write.names.filter { found[$0] == nil }
-            found.merge(try await servers.fetch(rest)) { known, _ in known }
-            if try await commit(write, over: found) { return changed }
+            found.merge(try await servers.find(rest)) { known, _ in known }
+            if try await commit(write, over: found, isCertain: fetch.hasAsked) { return changed }
             await Self.pause(after: attempt)
         }
         throw FleetError.contended(attempts: Self.attempts)
@@ -187,8 +192,8 @@ extension SharedCache {
     /// Runs a write until no other host is ahead of it.
     func write(_ write: SharedWrite) async throws {
         for attempt in 0..<Self.attempts {
-            let found = try await servers.fetch(write.names)
-            if try await commit(write, over: found) { return }
+            let found = try await servers.find(write.names)
+            if try await commit(write, over: found, isCertain: true) { return }
             await Self.pause(after: attempt)
         }
         throw FleetError.contended(attempts: Self.attempts)
@@ -202,60 +207,92 @@ extension SharedCache {
 
     /// Merges a write with what the servers had, and commits it. Returns false if another host was
     /// ahead.
+    ///
+    /// - Parameter isCertain: Whether the servers had `found` when the write had begun. If not, the
+    ///   commit compares the versions of all of it, and a write without changes is not done.
     private func commit(
-        _ write: SharedWrite, over found: [SharedName: Servers.Found]
+        _ write: SharedWrite, over found: [SharedName: Servers.Found], isCertain: Bool
     ) async throws -> Bool {
         let old = found.compactMapValues(\.record)
         var deleted: Set<String> = []
         let counted = write.elementsToCount(in: old)
         if !counted.isEmpty {
-            for (name, value) in try await servers.fetch(counted)
+            for (name, value) in try await servers.find(counted)
             where value.record?.isTombstone == true {
                 deleted.insert(name.identifier)
             }
         }
         let version = clock.next(after: old.values.map(\.version).max())
         let records = try write.changes(to: old, deleted: deleted, version: version)
-        guard !records.isEmpty else { return true }
-        let names = Array(records.keys)
+        guard !records.isEmpty else { return isCertain }
+        // In the order of the tree, which is that of the near cache, too.
+        let names = write.names.filter { records[$0] != nil }
         // From here on copies of these records may be older than the servers'.
         defer { noteWrite() }
-        var copies: [SharedName: Coherence.Fetched] = [:]
+        var copies: [[Coherence.Copy]] = []
         do {
             counters.add(\.roundTrips, 1)
-            for part in parts(of: records, found, version) {
+            let parts = parts(of: records, names, found)
+            let checks = isCertain ? [] : found.filter { records[$0.key] == nil }
+            guard isCertain || isOnOneServer(found.keys, parts) else { return false }
+            for part in parts {
                 let server = servers.all[part.server]
                 let result = try await server.commit(
-                    part.changes, version: version, shapes: part.shapes,
+                    part.changes, checks: checks.map { ($0.key, $0.value.version) }, version: version, shapes: part.shapes,
                     changeLimit: configuration.changeLimit)
                 guard case .committed(let number) = result else {
                     counters.add(\.conflicts, 1)
-                    await settle(copies, names)
+                    memory.remove(Array(found.keys))
+                    await settle(copies)
                     return false
                 }
-                for change in part.changes {
-                    guard let record = records[change.name] else { continue }
-                    copies[change.name] = Coherence.Fetched(
-                        record: record, server: part.server, clock: number)
-                }
+                copies.append(
+                    part.changes.compactMap { change in
+                        records[change.name].map { record in
+                            Coherence.Copy(
+                                name: change.name, record: record, server: part.server,
+                                clock: number)
+                        }
+                    })
                 counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })
             }
         } catch let error as RedisError {
             counters.add(\.failures, 1)
             coherence.outdate(names)
-            let server = parts(of: records, found, version).first?.server ?? 0
+            let server = parts(of: records, names, found).first?.server ?? 0
             throw FleetError.unavailable(server: servers.all[server].name, error)
         }
         counters.add(\.writes, 1)
-        await settle(copies, names)
+        remember(copies, found)
+        await settle(copies)
         return true
     }
 
-    /// Puts the records of a commit into the near cache, or makes its copies outdated.
+    private func isOnOneServer(
+        _ names: some Collection<SharedName>, _ parts: [Part]
+    ) -> Bool {
+        parts.count == 1 && names.allSatisfy { servers.index(of: $0) == parts[0].server }
+    }
+
+    /// Remembers the records of a write, and what it was merged with.
+    private func remember(
+        _ copies: [[Coherence.Copy]], _ found: [SharedName: Servers.Found]
+    ) {
+        var known = found
+        for copy in copies.joined() {
+            known[copy.name] = Servers.Found(
+                record: copy.record, server: copy.server, clock: copy.clock)
+        }
+        memory.insert(known)
+    }
+
+    /// Puts the records of commits into the near cache, or makes their copies outdated.
     private func settle(
-        _ copies: [SharedName: Coherence.Fetched], _ names: [SharedName]
+        _ copies: [[Coherence.Copy]]
     ) async {
-        if await !coherence.restore(copies) { coherence.outdate(names) }
+        for part in copies where await !coherence.restoreOwn(part) {
+            coherence.outdate(part.map(\.name))
+        }
     }
 
     private struct Part {
@@ -265,12 +302,11 @@ extension SharedCache {
     }
 
     private func parts(
-        of records: [SharedName: SharedRecord], _ found: [SharedName: Servers.Found],
-        _ version: RecordVersion
+        of records: [SharedName: SharedRecord], _ names: [SharedName],
+        _ found: [SharedName: Servers.Found]
     ) -> [Part] {
-        let compressor = SharedCompressor()
         let lifetime = configuration.retention?.milliseconds ?? 0
-        return Dictionary(grouping: records.keys, by: { servers.index(of: $0) }).sorted { $0.key < $1.key }
+        return Dictionary(grouping: names, by: { servers.index(of: $0) }).sorted { $0.key < $1.key }
             .flatMap { server, names in
                 stride(from: 0, to: names.count, by: Self.commitLimit).map { start in
                     let names = names[start..<min(start + Self.commitLimit, names.count)]
@@ -278,7 +314,7 @@ extension SharedCache {
                         records[name].map { record in
                             RecordServer.Change(
                                 name: name, expected: found[name]?.version ?? [],
-                                bytes: record.bytes(named: name, compressor),
+                                bytes: record.bytes(named: name),
                                 lifetime: record.isTombstone
                                     ? max(1, configuration.tombstoneLifetime.milliseconds)
                                     : lifetime)

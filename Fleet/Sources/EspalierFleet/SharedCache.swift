@@ -41,12 +41,15 @@ public final class SharedCache: Sendable {
     let servers: Servers
     let coherence: Coherence
     let counters = FleetCounters()
+    let memory = RecordMemory()
     let clock: HybridClock
     private let followers: [Follower]
     private let flights = Mutex<[FlightKey: Flight]>([:])
     /// Counts the writes of this host that have ended: a read does not join one that began before.
     private let writes = Atomic<Int>(0)
     private let isClosed = Atomic<Bool>(false)
+    /// The configuration's maximum staleness, in nanoseconds.
+    private let stalenessLimit: Int
     private let logger: Logger?
     private let files: NearFiles?
 
@@ -60,6 +63,7 @@ public final class SharedCache: Sendable {
     public init(_ configuration: FleetConfiguration, logger: Logger? = nil) throws {
         guard !configuration.servers.isEmpty else { throw FleetError.noServers }
         self.configuration = configuration
+        stalenessLimit = configuration.maximumStaleness.nanoseconds
         self.logger = logger
         switch configuration.near {
         case .memory:
@@ -71,7 +75,7 @@ public final class SharedCache: Sendable {
             files = NearFiles(directory: path)
         }
         servers = Servers(configuration, counters)
-        coherence = Coherence(servers: servers.all.count, near: near, files: files, counters)
+        coherence = Coherence(servers: servers.all.count, near: near, files: files, memory, counters)
         clock = HybridClock(host: configuration.host, milliseconds: configuration.milliseconds)
         let (servers, coherence, counters) = (servers, coherence, counters)
         followers = servers.all.enumerated().map { index, server in
@@ -113,10 +117,10 @@ public final class SharedCache: Sendable {
         return true
     }
 
-    private var isCurrent: Bool {
-        guard let age = coherence.age else { return false }
-        return age <= configuration.maximumStaleness
-    }
+    /// Whether copies count as current. Checked after a read of them: if it holds then, it also held
+    /// while they were read, however long the process stood still.
+    @inline(__always)
+    private var isCurrent: Bool { coherence.isCurrent(within: stalenessLimit) }
 
     // MARK: - Positions
 
@@ -163,7 +167,18 @@ public final class SharedCache: Sendable {
     public func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String
     ) async -> Model? {
-        await readOutcome(type, identifier).value
+        if let model = readNear(type, identifier) { return model }
+        return await readOutcome(type, identifier).value
+    }
+
+    /// Reads the near cache, if its copies are current.
+    @inline(__always)
+    private func readNear<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) -> Model? {
+        guard let model = near.read(type, identifier), isCurrent else { return nil }
+        counters.addNearHit()
+        return model
     }
 
     /// Reads the tree of the node `identifier` and says why, if it misses.
@@ -222,16 +237,13 @@ public final class SharedCache: Sendable {
     private func outcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
-        if isCurrent {
-            let outcome = target.readNear(near, freshness)
-            // The process may have stood still in between.
-            if case .hit(let hit) = outcome, isCurrent {
-                counters.addNearHit()
-                if hit.isExpired, freshness == .staleWhileRevalidate {
-                    Task { await sharedOutcome(target, .fresh) }
-                }
-                return outcome
+        let outcome = target.readNear(near, freshness)
+        if case .hit(let hit) = outcome, isCurrent {
+            counters.addNearHit()
+            if hit.isExpired, freshness == .staleWhileRevalidate {
+                Task.detached { await self.sharedOutcome(target, .fresh) }
             }
+            return outcome
         }
         return await sharedOutcome(target, freshness)
     }
@@ -265,7 +277,7 @@ public final class SharedCache: Sendable {
                 counters.add(\.joinedReads, 1)
                 return known
             }
-            let task = Task {
+            let task = Task.detached {
                 let outcome = await self.fetchedOutcome(target, freshness)
                 _ = self.flights.withLock { $0.removeValue(forKey: key) }
                 return outcome
@@ -286,7 +298,12 @@ public final class SharedCache: Sendable {
             case .success(let value):
                 counters.add(\.sharedHits, 1)
                 let copies = fetch.copies
-                Task { await coherence.restore(copies) }
+                Task.detached { [coherence] in
+                    // The answer comes first: on a machine with few cores, storing the copies keeps
+                    // it from its caller for milliseconds.
+                    try? await Task.sleep(for: Self.restoreDelay)
+                    await coherence.restore(copies)
+                }
                 return .shared(
                     value, recordCount: copies.count, oldestAge: read.oldestAge,
                     isExpired: read.isExpired)
@@ -305,10 +322,11 @@ public final class SharedCache: Sendable {
     ) async throws -> (SharedTree.Read<Value>, TreeFetch<Value>) {
         let ages = SharedAges(
             acceptsExpired: freshness != .fresh, second: configuration.milliseconds() / 1_000)
-        var fetch = TreeFetch(servers, limits: configuration.nearConfiguration.limits) {
-            target.readTree($0, ages)
-        }
-        let read = try await fetch.run(target.names)
+        let tree = SharedTree(
+            shapes: servers.shapes, limits: configuration.nearConfiguration.limits)
+        for name in target.names { _ = tree.position(of: name) }
+        var fetch = TreeFetch(servers, tree) { target.readTree($0, ages) }
+        let read = try await fetch.run()
         return (read, fetch)
     }
 
@@ -321,12 +339,12 @@ public final class SharedCache: Sendable {
             guard isCurrent, let expired = target.expiredNear(near), !expired.isEmpty,
                 expired.count <= Self.refreshLimit
             else { return nil }
-            let found = try await servers.fetch(expired)
-            var copies: [SharedName: Coherence.Fetched] = [:]
-            for (name, value) in found {
+            var copies: [Coherence.Copy] = []
+            for (name, value) in zip(expired, try await servers.fetch(expired)) {
                 guard let record = value.record else { return nil }
-                copies[name] = Coherence.Fetched(
-                    record: record, server: value.server, clock: value.clock)
+                copies.append(
+                    Coherence.Copy(
+                        name: name, record: record, server: value.server, clock: value.clock))
             }
             await coherence.restore(copies)
             let outcome = target.readNear(near, freshness)
@@ -338,6 +356,8 @@ public final class SharedCache: Sendable {
         return nil
     }
 
+    /// How long after an answer its records get into the near cache.
+    private static var restoreDelay: Duration { .milliseconds(2) }
     /// How often the near cache is read again after it got records. New ones may refer to others.
     private static let refreshRounds = 3
     /// The most outdated records of a tree that are fetched by themselves.
@@ -367,7 +387,7 @@ public final class SharedCache: Sendable {
 /// What a read asks for, and how the near cache and a fetched tree are asked for it.
 struct Target<Value: Sendable>: Sendable {
     let name: SharedName
-    /// The records of which one is the root.
+    /// The records of which one is the root. A tree has them at the first positions.
     let names: [SharedName]
     let readNear: @Sendable (NormalizedCache, Freshness) -> ReadOutcome<Value>
     let expiredNear: @Sendable (NormalizedCache) -> [SharedName]?
@@ -381,7 +401,7 @@ extension Target where Value: IdentifiedModel {
             name: name, names: [name],
             readNear: { $0.readOutcome(type, identifier, accepting: $1) },
             expiredNear: { $0.expiredShared(in: type, name) },
-            readTree: { $0.model(type, name, ages: $1) })
+            readTree: { $0.model(type, at: 0, ages: $1) })
     }
 
     static func key(_ type: Value.Type, _ key: String) -> Target {
@@ -391,8 +411,8 @@ extension Target where Value: IdentifiedModel {
             readNear: { $0.modelOutcome(type, forKey: key, accepting: $1) },
             expiredNear: { $0.expiredShared(in: type, name) },
             readTree: { tree, ages in
-                let isKey = tree.records[name].map { !$0.isTombstone } ?? false
-                return tree.model(type, isKey ? name : node, ages: ages)
+                let isKey = tree.record(at: 0).map { !$0.isTombstone } ?? false
+                return tree.model(type, at: isKey ? 0 : 1, ages: ages)
             })
     }
 }
@@ -406,6 +426,6 @@ extension Target {
             name: name, names: [name],
             readNear: { $0.collectionOutcome(of: type, forKey: key, accepting: $1) },
             expiredNear: { $0.expiredShared(in: type, name) },
-            readTree: { $0.elements(type, ofCollection: key, ages: $1) })
+            readTree: { $0.elements(type, at: 0, ages: $1) })
     }
 }

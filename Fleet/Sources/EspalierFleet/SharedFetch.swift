@@ -20,80 +20,92 @@ final class Servers: Sendable {
         self.statistics = statistics
     }
 
-    func index(of name: SharedName) -> Int { ring.server(of: name.identifier) }
+    func index(of name: SharedName) -> Int { ring.server(of: name) }
 
     /// What a server has under a name.
     struct Found: Sendable {
         /// Nil for nothing, and for bytes that are not an intact record.
-        let record: SharedRecord?
-        /// What stands where a record has its version; empty for no value.
-        let version: [UInt8]
+        var record: SharedRecord?
+        /// Bytes that are not an intact record; nil if there are none.
+        var damaged: [UInt8]?
         let server: Int
         /// The commit of the server after which this was so.
         let clock: UInt64
+
+        /// What stands where a record has its version; empty for no value.
+        var version: [UInt8] {
+            record?.version.bytes ?? damaged.map { Array($0.dropFirst(2).prefix(16)) } ?? []
+        }
     }
 
-    /// Returns what the servers have under names. Takes one round trip, and a second one the first
-    /// time that this process meets a shape.
+    /// Returns what the servers have under names, in the order of the names. Takes one round trip,
+    /// and a second one the first time that this process meets a shape.
     ///
     /// - Throws: `FleetError.unavailable` if a server does not answer.
-    func fetch(_ names: [SharedName]) async throws -> [SharedName: Found] {
-        guard !names.isEmpty else { return [:] }
-        var parts: [(server: Int, names: [SharedName])] = []
-        for (server, names) in Dictionary(grouping: names, by: { index(of: $0) }) {
-            for start in stride(from: 0, to: names.count, by: Self.batch) {
-                parts.append((server, Array(names[start..<min(start + Self.batch, names.count)])))
-            }
-        }
+    func fetch(_ names: [SharedName]) async throws -> [Found] {
+        guard !names.isEmpty else { return [] }
         statistics.add(\.roundTrips, 1)
-        guard parts.count > 1 else { return try await fetch(parts[0].names, from: parts[0].server) }
-        return try await withThrowingTaskGroup(of: [SharedName: Found].self) { group in
-            for part in parts {
-                group.addTask { try await self.fetch(part.names, from: part.server) }
+        if all.count == 1, names.count <= Self.batch { return try await fetch(names, from: 0) }
+        var parts: [(server: Int, positions: [Int])] = []
+        for (server, positions) in Dictionary(grouping: names.indices, by: { index(of: names[$0]) })
+        {
+            for start in stride(from: 0, to: positions.count, by: Self.batch) {
+                let end = min(start + Self.batch, positions.count)
+                parts.append((server, Array(positions[start..<end])))
             }
-            var found: [SharedName: Found] = [:]
-            found.reserveCapacity(names.count)
-            for try await part in group { found.merge(part) { $1 } }
-            return found
         }
+        var found = [Found?](repeating: nil, count: names.count)
+        try await withThrowingTaskGroup(of: ([Int], [Found]).self) { group in
+            for part in parts {
+                group.addTask {
+                    let names = part.positions.map { names[$0] }
+                    return (part.positions, try await self.fetch(names, from: part.server))
+                }
+            }
+            for try await (positions, part) in group {
+                for (position, value) in zip(positions, part) { found[position] = value }
+            }
+        }
+        return found.compactMap(\.self)
     }
 
-    private func fetch(
-        _ names: [SharedName], from index: Int
-    ) async throws -> [SharedName: Found] {
+    /// Returns what the servers have under names, by name.
+    func find(_ names: [SharedName]) async throws -> [SharedName: Found] {
+        let found = try await fetch(names)
+        return Dictionary(zip(names, found), uniquingKeysWith: { first, _ in first })
+    }
+
+    private func fetch(_ names: [SharedName], from index: Int) async throws -> [Found] {
         let server = all[index]
         do {
             let snapshot = try await server.snapshot(of: names)
-            var found: [SharedName: Found] = [:]
+            var found: [Found] = []
             found.reserveCapacity(names.count)
-            var unknown: [(name: SharedName, bytes: [UInt8])] = []
+            var unknown: [Int] = []
             var byteCount = 0
-            for (name, value) in zip(names, snapshot.values) {
-                var record: SharedRecord?
-                if let value {
-                    byteCount += value.count
-                    do throws(SharedRecordError) {
-                        record = try SharedRecord(value, named: name, shapes)
-                    } catch .unknownShape {
-                        unknown.append((name, value))
-                    } catch {
-                        statistics.add(\.damagedValues, 1)
-                    }
+            for (position, value) in snapshot.values.enumerated() {
+                var answer = Found(record: nil, server: index, clock: snapshot.clock)
+                defer { found.append(answer) }
+                guard let value else { continue }
+                byteCount += value.count
+                do throws(SharedRecordError) {
+                    answer.record = try SharedRecord(value, named: names[position], shapes)
+                } catch .unknownShape {
+                    unknown.append(position)
+                    answer.damaged = value
+                } catch {
+                    statistics.add(\.damagedValues, 1)
+                    answer.damaged = value
                 }
-                let version = value.map { Array($0.dropFirst(2).prefix(16)) }
-                found[name] = Found(
-                    record: record, version: version ?? [], server: index, clock: snapshot.clock)
             }
             statistics.add(\.recordsFetched, names.count)
             statistics.add(\.bytesFetched, byteCount)
             guard !unknown.isEmpty else { return found }
             try await learnShapes(from: server)
-            for (name, bytes) in unknown {
-                guard let old = found[name] else { continue }
-                let record = try? SharedRecord(bytes, named: name, shapes)
-                if record == nil { statistics.add(\.damagedValues, 1) }
-                found[name] = Found(
-                    record: record, version: old.version, server: index, clock: old.clock)
+            for position in unknown {
+                guard let value = snapshot.values[position] else { continue }
+                found[position].record = try? SharedRecord(value, named: names[position], shapes)
+                if found[position].record == nil { statistics.add(\.damagedValues, 1) }
             }
             return found
         } catch let error as RedisError {
@@ -116,8 +128,12 @@ struct TreeFetch<Value> {
     private let servers: Servers
     private let read: (SharedTree) -> SharedTree.Read<Value>
     let tree: SharedTree
-    /// What the servers had under each name, also under those without a record.
-    private(set) var found: [SharedName: Servers.Found] = [:]
+    /// What is known without asking; nil to ask always.
+    private let memory: RecordMemory?
+    /// Whether the servers were asked.
+    private(set) var hasAsked = false
+    /// What the servers had, by the positions of the tree; nil where nobody has asked.
+    private var found: [Servers.Found?] = []
 
     /// The most records that are fetched because they might be needed.
     private static var speculation: Int { 20_000 }
@@ -125,36 +141,45 @@ struct TreeFetch<Value> {
     /// all records of a server are fetched at once.
     private static var attempts: Int { 12 }
 
-    /// - Parameter read: Reads the tree from the records so far.
+    /// - Parameters:
+    ///   - tree: A tree that knows the names that are asked for.
+    ///   - read: Reads the tree from the records so far.
     init(
-        _ servers: Servers, limits: TreeLimits,
+        _ servers: Servers, _ tree: SharedTree, _ memory: RecordMemory? = nil,
         _ read: @escaping (SharedTree) -> SharedTree.Read<Value>
     ) {
         self.servers = servers
         self.read = read
-        tree = SharedTree(shapes: servers.shapes, limits: limits)
+        self.tree = tree
+        self.memory = memory
     }
 
-    /// Fetches the tree whose root is one of `names`.
+    /// Fetches the tree whose root is one of the names that the tree knows.
+    ///
+    /// With a memory, the records may be older than those of the servers.
     ///
     /// - Throws: `FleetError.unavailable` if a server does not answer, `.contended` if the tree
     ///   changes all the time.
-    mutating func run(_ names: [SharedName]) async throws -> SharedTree.Read<Value> {
-        try await add(names)
+    mutating func run() async throws -> SharedTree.Read<Value> {
+        try await add(Array(0..<tree.count))
         for attempt in 0..<Self.attempts {
             let result = try await complete()
-            let outdated = try await outdatedNames(isLast: attempt > Self.attempts / 2)
+            if !hasAsked { return result }
+            let outdated = try await outdatedPositions(isLast: attempt > Self.attempts / 2)
             if outdated.isEmpty { return result }
             try await add(outdated)
         }
         throw FleetError.contended(attempts: Self.attempts)
     }
 
-    private mutating func add(_ names: [SharedName]) async throws {
-        for (name, value) in try await servers.fetch(names) {
-            found[name] = value
-            tree.add(name, value.record)
-        }
+    private mutating func add(_ positions: [Int]) async throws {
+        let names = positions.map { tree.name(at: $0) }
+        let known = hasAsked ? nil : memory?.find(names)
+        if known == nil { hasAsked = true }
+        let values = if let known { known } else { try await servers.fetch(names) }
+        for (position, value) in zip(positions, values) { tree.add(value.record, at: position) }
+        found += [Servers.Found?](repeating: nil, count: tree.count - found.count)
+        for (position, value) in zip(positions, values) { found[position] = value }
     }
 
     /// Fetches what the tree lacks.
@@ -171,39 +196,57 @@ struct TreeFetch<Value> {
         }
     }
 
-    /// Returns the names whose records have changed since they were fetched, up to the moment of
-    /// the last fetch from their server. Without any, the records of each server are those of that
-    /// moment.
+    /// Returns the positions of records that have changed since they were fetched, up to the moment
+    /// of the last fetch from their server. Without any, the records of each server are those of
+    /// that moment.
     ///
-    /// - Parameter isLast: Whether to return all names of a server that has changed, which are then
-    ///   fetched in one moment.
-    private func outdatedNames(isLast: Bool) async throws -> [SharedName] {
-        var outdated: [SharedName] = []
-        for (server, names) in Dictionary(grouping: found.keys, by: { servers.index(of: $0) }) {
-            let clocks = names.map { found[$0]?.clock ?? 0 }
-            guard let first = clocks.min(), let last = clocks.max(), first < last else { continue }
+    /// - Parameter isLast: Whether to return all records of a server that has changed, which are
+    ///   then fetched in one moment.
+    private func outdatedPositions(isLast: Bool) async throws -> [Int] {
+        var firsts = [UInt64](repeating: .max, count: servers.all.count)
+        var lasts = [UInt64](repeating: 0, count: servers.all.count)
+        for case let value? in found {
+            firsts[value.server] = min(firsts[value.server], value.clock)
+            lasts[value.server] = max(lasts[value.server], value.clock)
+        }
+        var outdated: [Int] = []
+        for server in servers.all.indices where firsts[server] < lasts[server] {
+            let (first, last) = (firsts[server], lasts[server])
             let changed =
                 isLast || first == 0
                 ? nil : try? await servers.all[server].changes(after: first, upTo: last)
-            guard let changed else {
-                outdated += names
-                continue
-            }
-            outdated += names.filter { name in
-                changed[name].map { $0 > found[name]?.clock ?? 0 } ?? false
+            for case (let position, let value?) in found.enumerated() where value.server == server {
+                guard let changed else {
+                    outdated.append(position)
+                    continue
+                }
+                let change = changed[tree.name(at: position)]
+                if let change, change > value.clock { outdated.append(position) }
             }
         }
         return outdated
     }
 
-    /// The records, for the near cache.
-    var copies: [SharedName: Coherence.Fetched] {
-        var copies: [SharedName: Coherence.Fetched] = [:]
+    /// What the servers had, by name.
+    var foundByName: [SharedName: Servers.Found] {
+        var byName: [SharedName: Servers.Found] = [:]
+        for case (let position, let value?) in found.enumerated() {
+            byName[tree.name(at: position)] = value
+        }
+        return byName
+    }
+
+    /// The records for the near cache, in pre-order: a tree is read fastest if its records stand in
+    /// the order in which they are read.
+    var copies: [Coherence.Copy] {
+        var copies: [Coherence.Copy] = []
         copies.reserveCapacity(found.count)
-        for (name, value) in found {
-            guard let record = value.record else { continue }
-            copies[name] = Coherence.Fetched(
-                record: record, server: value.server, clock: value.clock)
+        for position in tree.preOrder {
+            guard let value = found[position], let record = value.record else { continue }
+            copies.append(
+                Coherence.Copy(
+                    name: tree.name(at: position), record: record, server: value.server,
+                    clock: value.clock))
         }
         return copies
     }

@@ -27,18 +27,24 @@ public struct RedisCommand: Sendable {
     ///   - arguments: Its arguments, as text or bytes.
     public init(_ name: String, _ arguments: any RedisArgument...) { self.init(name, arguments) }
 
-    /// Makes a command whose arguments are keys.
+    /// Makes a command whose arguments are appended one by one.
     ///
     /// - Parameters:
     ///   - name: The command's name.
-    ///   - keys: The keys.
-    public init(_ name: String, keys: some Collection<String>) {
-        append(head: "*", keys.count + 1)
-        append(Array(name.utf8))
-        for key in keys {
-            var key = key
-            key.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
-        }
+    ///   - count: The number of arguments that will be appended.
+    public init(_ name: String, count: Int) {
+        bytes.reserveCapacity(32 * count + 32)
+        append(head: "*", count + 1)
+        append(name)
+    }
+
+    /// Appends an argument.
+    ///
+    /// - Parameter parts: Its parts, which are joined.
+    public mutating func append(_ parts: String...) {
+        append(head: "$", parts.reduce(0) { $0 + $1.utf8.count })
+        for part in parts { bytes.append(contentsOf: part.utf8) }
+        bytes.append(contentsOf: [13, 10])
     }
 
     private mutating func append(head: Character, _ count: Int) {
@@ -50,12 +56,6 @@ public struct RedisCommand: Sendable {
     private mutating func append(_ argument: [UInt8]) {
         append(head: "$", argument.count)
         bytes.append(contentsOf: argument)
-        bytes.append(contentsOf: [13, 10])
-    }
-
-    private mutating func append(_ argument: UnsafeRawBufferPointer) {
-        append(head: "$", argument.count)
-        unsafe bytes.append(contentsOf: argument)
         bytes.append(contentsOf: [13, 10])
     }
 }

@@ -110,6 +110,15 @@ public final class RedisConnection {
     /// - Returns: An answer for each command. One that the server refuses is `.error`.
     /// - Throws: `.unreachable`, `.timedOut` or `.malformed`.
     public func send(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
+        try write(commands)
+        return try read(commands.count)
+    }
+
+    /// Sends commands without waiting for the answers. `read` must follow.
+    ///
+    /// - Parameter commands: The commands.
+    /// - Throws: `.unreachable` or `.timedOut`.
+    func write(_ commands: [RedisCommand]) throws(RedisError) {
         let wait = commands.map(\.wait).max() ?? .zero
         try setTimeout(timeout + wait)
         for command in commands {
@@ -119,9 +128,31 @@ public final class RedisConnection {
             }
             guard status == REDIS_OK else { throw unsafe Self.error(of: context) }
         }
+        var isDone: Int32 = 0
+        while isDone == 0 {
+            guard unsafe redisBufferWrite(context, &isDone) == REDIS_OK else {
+                throw unsafe Self.error(of: context)
+            }
+        }
+    }
+
+    /// Waits until bytes of an answer have come. Returns false if none have in time.
+    ///
+    /// - Parameter milliseconds: How long to wait.
+    func waitForAnswer(milliseconds: Int) -> Bool {
+        var descriptor = unsafe pollfd(fd: context.pointee.fd, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&descriptor, 1, Int32(milliseconds)) > 0
+    }
+
+    /// Waits for answers.
+    ///
+    /// - Parameter count: The number of commands that were sent and not answered.
+    /// - Returns: An answer for each command.
+    /// - Throws: `.unreachable`, `.timedOut` or `.malformed`.
+    func read(_ count: Int) throws(RedisError) -> [RedisReply] {
         var replies: [RedisReply] = []
-        replies.reserveCapacity(commands.count)
-        for _ in commands {
+        replies.reserveCapacity(count)
+        for _ in 0..<count {
             var reply: UnsafeMutableRawPointer?
             guard unsafe redisGetReply(context, &reply) == REDIS_OK, let reply = unsafe reply else {
                 throw unsafe Self.error(of: context)

@@ -19,6 +19,14 @@ extension String {
         return words == others
     }
 
+    /// Returns XXH64 of the text in UTF-8.
+    package func xxHash64(seed: UInt64) -> UInt64 {
+        let hash: UInt64? = unsafe utf8.withContiguousStorageIfAvailable { bytes in
+            unsafe XXHash64.hash(UnsafeRawBufferPointer(bytes), seed: seed)
+        }
+        return hash ?? XXHash64.hash(Array(utf8), seed: seed)
+    }
+
     @inline(__always)
     package func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }

@@ -1,0 +1,227 @@
+import Espalier
+import EspalierFixtures
+import EspalierFleet
+import EspalierRedis
+import EspalierSharing
+import FleetFixtures
+import Foundation
+
+// Measures what `docs/FLEET.md` promises: `swift run -c release fleet-bench`. All figures are
+// medians, and compared within one run.
+
+/// Returns the median time of `rounds` runs, in microseconds.
+func median(_ rounds: Int, _ body: () async throws -> Void) async rethrows -> Double {
+    var times: [Double] = []
+    for _ in 0..<rounds {
+        let start = ContinuousClock.now
+        try await body()
+        times.append(microseconds(start.duration(to: .now)))
+    }
+    return times.sorted()[rounds / 2]
+}
+
+func microseconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) * 1e6 + Double(attoseconds) / 1e12
+}
+
+func line(_ name: String, _ value: Double, _ unit: String = "us") {
+    print("\(name.padding(toLength: 52, withPad: " ", startingAt: 0)) \(String(format: "%10.1f", value)) \(unit)")
+}
+
+let server = try TestServer()
+enum RedisClientProbe { static let shared = RedisClient(server.address) }
+defer { server.remove() }
+func host(_ number: UInt64) throws -> SharedCache {
+    var configuration = FleetConfiguration(servers: [server.address])
+    configuration.host = number
+    return try SharedCache(configuration)
+}
+let (a, b) = (try host(1), try host(2))
+_ = await a.waitUntilCurrent()
+_ = await b.waitUntilCurrent()
+var generator = FeedGenerator(seed: 1)
+let feed = generator.feed(posts: 100)
+let identifier = feed.modelIdentifier ?? ""
+try await a.set(feed)
+
+if CommandLine.arguments.contains("profile") {
+    // For a profiler: shared hits alone.
+    // Nothing near counts as current.
+    var configuration = FleetConfiguration(servers: [server.address])
+    configuration.maximumStaleness = .zero
+    let fresh = try SharedCache(configuration)
+    for _ in 0..<5 {
+        line("shared hit", await median(200) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
+    }
+    exit(0)
+}
+
+if CommandLine.arguments.contains("profile-changes") {
+    b.close()
+    let person = feed.posts[0].author.modelIdentifier ?? ""
+    line("MGET of two", try await median(2_000) {
+        _ = try await RedisClientProbe.shared.send(RedisCommand("MGET", "a", "b"))
+    })
+    for round in 0..<5 {
+        line(
+            "change",
+            try await median(500) {
+                try await a.update(HandWrittenPerson.self, person) { old in
+                    HandWrittenPerson(
+                        id: old.id, name: "\(round) \(Int.random(in: 0..<10_000))",
+                        handle: old.handle, headline: old.headline, avatar: old.avatar,
+                        followersCount: old.followersCount, followingCount: old.followingCount,
+                        isVerified: old.isVerified)
+                }
+            })
+    }
+    server.remove()
+    exit(0)
+}
+
+// A near hit.
+_ = await b.read(HandWrittenFeed.self, identifier)
+try await Task.sleep(for: .milliseconds(100))
+let plain = try NormalizedCache(inMemory: Configuration())
+try plain.set(feed).wait()
+func near(_ title: String) async {
+    var ratios: [Double] = []
+    var (shared, alone) = ([Double](), [Double]())
+    for _ in 0..<9 {
+        let first = await median(200) { _ = await plain.read(HandWrittenFeed.self, identifier) }
+        let second = await median(200) { _ = await b.read(HandWrittenFeed.self, identifier) }
+        ratios.append(second / first)
+        shared.append(second)
+        alone.append(first)
+    }
+    line("near hit, \(title): NormalizedCache", alone.sorted()[4])
+    line("near hit, \(title): SharedCache", shared.sorted()[4])
+    line("near hit, \(title): ratio (1.1)", ratios.sorted()[4], "")
+}
+await near("in memory")
+func nearCold(_ title: String) async {
+    var ratios: [Double] = []
+    for _ in 0..<9 {
+        let first = await median(40) {
+            plain.trimMemory()
+            _ = await plain.read(HandWrittenFeed.self, identifier)
+        }
+        let second = await median(40) {
+            b.near.trimMemory()
+            _ = await b.read(HandWrittenFeed.self, identifier)
+        }
+        ratios.append(second / first)
+    }
+    line("near hit, \(title): ratio (1.1)", ratios.sorted()[4], "")
+}
+await nearCold("decoded")
+try await a.update(HandWrittenPerson.self, feed.posts[0].author.modelIdentifier ?? "") { $0 }
+await near("in memory, after a change")
+await nearCold("decoded, after a change")
+
+// A shared hit.
+let connection = try RedisConnection(server.address, timeout: .seconds(1))
+var keys: [String] = []
+var cursor = "0"
+repeat {
+    let reply = try connection.send([RedisCommand("SCAN", cursor, "MATCH", "espalier:n:*", "COUNT", 1_000)])[0]
+    cursor = reply.elements?[0].text ?? "0"
+    keys += (reply.elements?[1].elements ?? []).compactMap(\.text)
+} while cursor != "0"
+var bytes = 0
+var mget = RedisCommand("MGET", count: keys.count)
+for key in keys { mget.append(key) }
+for reply in try connection.send([mget])[0].elements ?? [] { bytes += reply.data?.count ?? 0 }
+line("the feed's records: bytes", Double(bytes), "in \(keys.count) keys")
+var sharedTimes: [Double] = []
+var mgetTimes: [Double] = []
+for _ in 0..<40 {
+    mgetTimes.append(try await median(5) { _ = try connection.send([mget]) })
+    let fresh = try host(3)
+    _ = await fresh.waitUntilCurrent()
+    // Learns the shapes, as a host does once.
+    _ = await fresh.read(HandWrittenPerson.self, feed.posts[0].author.modelIdentifier ?? "")
+    // What opening the host has begun ends.
+    try await Task.sleep(for: .milliseconds(100))
+    sharedTimes.append(await median(1) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
+    fresh.close()
+}
+let (mgetTime, sharedTime) = (mgetTimes.sorted()[20], sharedTimes.sorted()[20])
+line("MGET of the same bytes", mgetTime)
+line("shared hit", sharedTime)
+line("shared hit: ratio (5)", sharedTime / mgetTime, "")
+
+// A change of a person, and the feed as one JSON value.
+let person = feed.posts[0].author.modelIdentifier ?? ""
+var number = 0
+let change = try await median(200) {
+    number += 1
+    let name = "Ada \(number)"
+    try await a.update(HandWrittenPerson.self, person) { old in
+        HandWrittenPerson(
+            id: old.id, name: name, handle: old.handle, headline: old.headline,
+            avatar: old.avatar, followersCount: old.followersCount,
+            followingCount: old.followingCount, isVerified: old.isVerified)
+    }
+}
+let encoder = JSONEncoder()
+_ = try connection.send([RedisCommand("SET", "json", Array(try encoder.encode(feed)))])
+let decoder = JSONDecoder()
+let json = try await median(20) {
+    let reply = try connection.send([RedisCommand("GET", "json")])[0]
+    var feed = try decoder.decode(HandWrittenFeed.self, from: Data(reply.data ?? []))
+    feed = HandWrittenFeed(id: feed.id, title: feed.title + "!", posts: feed.posts)
+    _ = try connection.send([RedisCommand("SET", "json", Array(try encoder.encode(feed)))])
+}
+line("change of a person", change)
+line("the same in one JSON value", json)
+line("change: ratio (30)", json / change, "")
+
+// Staleness: 20 hosts, 200 changes per second.
+let hosts = try (0..<20).map { try host(UInt64(100 + $0)) }
+for host in hosts {
+    _ = await host.waitUntilCurrent()
+    _ = await host.read(HandWrittenFeed.self, identifier)
+}
+let end = ContinuousClock.now + .seconds(5)
+await withTaskGroup(of: Void.self) { group in
+    for writer in 0..<4 {
+        group.addTask {
+            var next = ContinuousClock.now
+            var count = 0
+            while ContinuousClock.now < end {
+                next += .milliseconds(20)
+                let post = feed.posts[(writer * 25 + count % 25) % 100]
+                count += 1
+                let name = "\(count)"
+                _ = try? await hosts[writer].update(
+                    HandWrittenPerson.self, post.author.modelIdentifier ?? ""
+                ) { old in
+                    HandWrittenPerson(
+                        id: old.id, name: name, handle: old.handle, headline: old.headline,
+                        avatar: old.avatar, followersCount: old.followersCount,
+                        followingCount: old.followingCount, isVerified: old.isVerified)
+                }
+                try? await Task.sleep(until: next, clock: .continuous)
+            }
+        }
+    }
+    for host in hosts {
+        group.addTask {
+            while ContinuousClock.now < end {
+                _ = await host.read(HandWrittenFeed.self, identifier)
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+    }
+}
+let delays = hosts.flatMap(\.statistics.delays).sorted()
+let statistics = hosts.map(\.statistics)
+line("changes", Double(statistics.map(\.writes).reduce(0, +)), "in 5 s")
+line("staleness, median (10)", Double(delays[delays.count / 2]), "ms")
+line("staleness, p99 (50)", Double(delays[delays.count * 99 / 100]), "ms")
+line("near hits", Double(statistics.map(\.nearHits).reduce(0, +)), "")
+line("shared hits", Double(statistics.map(\.sharedHits).reduce(0, +)), "")
+line("misses", Double(statistics.map(\.misses).reduce(0, +)), "")
+for host in hosts + [a, b] { host.close() }
