@@ -327,10 +327,20 @@ final class Coherence: Sendable {
                 return nil
             }
             state.servers[first.server].own.insert(first.clock)
+            note(copies, &state)
             return restore(copies, &state)
         }
         if let isNext { return isNext }
         return await restore(copies)
+    }
+
+    /// Notes a commit of this host, of which the follower has not heard, so that no older copy of its
+    /// records is restored from now on.
+    private func note(_ copies: [Copy], _ state: inout State) {
+        for copy in copies where state.recent[copy.name].map({ $0 < copy.clock }) ?? true {
+            state.recent[copy.name] = copy.clock
+            state.order.append((copy.server, copy.clock, copy.name))
+        }
     }
 
     private func restore(_ copies: [Copy], _ state: inout State) -> Bool {
@@ -355,9 +365,18 @@ final class Coherence: Sendable {
         }
     }
 
-    /// Makes copies outdated that this host has changed itself, before anybody can read them again.
+    /// Makes copies outdated that a commit of this host has replaced.
+    func outdate(_ copies: [Copy]) {
+        state.withLock { state in
+            note(copies, &state)
+            near.outdate(shared: copies.map(\.name))
+        }
+    }
+
+    /// Makes copies outdated that this host may have changed.
     func outdate(_ names: [SharedName]) {
         state.withLock { _ in _ = near.outdate(shared: names) }
+        memory.remove(names)
     }
 
     // MARK: Positions

@@ -291,7 +291,7 @@ extension SharedCache {
         _ copies: [[Coherence.Copy]]
     ) async {
         for part in copies where await !coherence.restoreOwn(part) {
-            coherence.outdate(part.map(\.name))
+            coherence.outdate(part)
         }
     }
 

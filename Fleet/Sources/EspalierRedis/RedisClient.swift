@@ -175,6 +175,10 @@ private final class Lane: Sendable {
         }
         guard let passed else { return .busy }
         let connection = passed.connection
+        guard !connection.isBroken else {
+            giveBack(nil)
+            return .busy
+        }
         do throws(RedisError) {
             try PipeSignal.blocked { () throws(RedisError) in try connection.write(commands) }
             guard connection.waitForAnswer(milliseconds: Self.patience) else {
@@ -264,7 +268,7 @@ private final class Lane: Sendable {
             }
             do throws(RedisError) {
                 let open: RedisConnection
-                if let connection {
+                if let connection, !connection.isBroken {
                     open = connection
                 } else {
                     open = try backoff.connect(address, timeout)

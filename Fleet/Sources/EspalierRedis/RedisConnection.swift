@@ -136,6 +136,9 @@ public final class RedisConnection {
         }
     }
 
+    /// Whether the server has closed the connection, or has sent what nobody asked for.
+    var isBroken: Bool { waitForAnswer(milliseconds: 0) }
+
     /// Waits until bytes of an answer have come. Returns false if none have in time.
     ///
     /// - Parameter milliseconds: How long to wait.

@@ -35,7 +35,7 @@ public struct Team: NormalizedModel, Sendable, Equatable {
     public var members: [Member]
     public var modelIdentifier: String? { "Team:\(id)" }
 
-    public init(_ id: String, _ title: String = "", lead: Member? = nil, _ members: [Member]) {
+    public init(_ id: String, _ title: String, lead: Member? = nil, _ members: [Member]) {
         self.id = id
         self.title = title
         self.lead = lead
@@ -54,5 +54,32 @@ public struct Team: NormalizedModel, Sendable, Equatable {
         try encoder.encode(title, forKey: "title")
         try encoder.encode(lead, forKey: "lead")
         try encoder.encode(members, forKey: "members")
+    }
+}
+
+/// Two members that change together and are on one server.
+public struct Pair: NormalizedModel, Sendable, Equatable {
+    public var id: String
+    public var left: Member
+    public var right: Member
+    public var modelIdentifier: String? { "Pair:\(id)" }
+
+    /// - Parameter id: With the braces that keep the members on the server of the pair.
+    public init(_ id: String, _ count: Int) {
+        self.id = id
+        left = Member("\(id)left", count: count)
+        right = Member("\(id)right", count: count)
+    }
+
+    public init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        left = try decoder.decode(forKey: "left")
+        right = try decoder.decode(forKey: "right")
+    }
+
+    public func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(left, forKey: "left")
+        try encoder.encode(right, forKey: "right")
     }
 }
