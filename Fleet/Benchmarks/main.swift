@@ -26,7 +26,9 @@ func microseconds(_ duration: Duration) -> Double {
 }
 
 func line(_ name: String, _ value: Double, _ unit: String = "us") {
-    print("\(name.padding(toLength: 52, withPad: " ", startingAt: 0)) \(String(format: "%10.1f", value)) \(unit)")
+    print(
+        "\(name.padding(toLength: 52, withPad: " ", startingAt: 0)) \(String(format: "%10.1f", value)) \(unit)"
+    )
 }
 
 let server = try TestServer()
@@ -52,7 +54,9 @@ if CommandLine.arguments.contains("profile") {
     configuration.maximumStaleness = .zero
     let fresh = try SharedCache(configuration)
     for _ in 0..<5 {
-        line("shared hit", await median(200) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
+        line(
+            "shared hit",
+            await median(200) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
     }
     exit(0)
 }
@@ -60,9 +64,11 @@ if CommandLine.arguments.contains("profile") {
 if CommandLine.arguments.contains("profile-changes") {
     b.close()
     let person = feed.posts[0].author.modelIdentifier ?? ""
-    line("MGET of two", try await median(2_000) {
-        _ = try await RedisClientProbe.shared.send(RedisCommand("MGET", "a", "b"))
-    })
+    line(
+        "MGET of two",
+        try await median(2_000) {
+            _ = try await RedisClientProbe.shared.send(RedisCommand("MGET", "a", "b"))
+        })
     for round in 0..<5 {
         line(
             "change",
@@ -125,7 +131,9 @@ let connection = try RedisConnection(server.address, timeout: .seconds(1))
 var keys: [String] = []
 var cursor = "0"
 repeat {
-    let reply = try connection.send([RedisCommand("SCAN", cursor, "MATCH", "espalier:n:*", "COUNT", 1_000)])[0]
+    let reply = try connection.send([
+        RedisCommand("SCAN", cursor, "MATCH", "espalier:n:*", "COUNT", 1_000)
+    ])[0]
     cursor = reply.elements?[0].text ?? "0"
     keys += (reply.elements?[1].elements ?? []).compactMap(\.text)
 } while cursor != "0"

@@ -8,17 +8,14 @@ extension NormalizedCache {
     /// Puts shared records in place of those under their names, exactly as they are, in one commit.
     ///
     /// - Parameter records: The records, each name once. Records that follow each other are stored
-    ///   near each other: a tree in pre-order is read fastest. Tombstones are left out; delete their
-    ///   names instead.
+    ///   near each other: a tree in pre-order is read fastest. A tombstone of a node makes it read as
+    ///   deleted. Tombstones of keys and collections are left out; delete their names instead.
     /// - Returns: A ticket.
     @discardableResult
     public func restore(
         shared records: some Sequence<(name: SharedName, record: SharedRecord)>
     ) -> WriteTicket {
-        restore(
-            records.compactMap { name, record in
-                record.isTombstone ? nil : RestoredRecord(name, record)
-            })
+        restore(records.compactMap { RestoredRecord($0.name, $0.record) })
     }
 
     /// Makes records count as expired, because servers have newer ones. All reads that accept fresh
@@ -73,8 +70,10 @@ extension ReadOutcome {
 }
 
 extension RestoredRecord {
-    /// Makes what restores a shared record; nil if its bytes are not those of a collection.
+    /// Makes what restores a shared record; nil for a tombstone of a key or a collection, and for
+    /// bytes that are not those of a collection.
     fileprivate init?(_ name: SharedName, _ record: SharedRecord) {
+        guard !record.isTombstone || name.kind == .node else { return nil }
         let age = Age(
             writtenAt: Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000),
             maximum: record.maxAge)
@@ -82,8 +81,8 @@ extension RestoredRecord {
             bytes: record.values, references: record.children.map { .node($0) })
         switch name.kind {
         case .node:
-            self.init(
-                name.identifier, .node(record.shape, value, isOnCycle: record.isOnCycle), age: age)
+            let shape = record.isTombstone ? .deletion : record.shape
+            self.init(name.identifier, .node(shape, value, isOnCycle: record.isOnCycle), age: age)
         case .key: self.init(name.identifier, .key(value), age: age)
         case .collection, .segment:
             guard let elements = try? record.elements else { return nil }

@@ -83,13 +83,9 @@ final class Coherence: Sendable {
         var order: [(server: Int, clock: UInt64, name: SharedName)] = []
         var forgotten = 0
         var waiters: [Waiter] = []
-        /// Nodes that were deleted in the near cache. Trees there refer to tombstones, which stay
-        /// deleted if another host writes the node again.
-        var deleted: Set<SharedName> = []
     }
     private let state: Mutex<State>
     private let near: NormalizedCache
-    private let files: NearFiles?
     private let memory: RecordMemory
     private let statistics: FleetCounters
     /// The earliest `confirmed` of all servers; -1 for none.
@@ -99,18 +95,13 @@ final class Coherence: Sendable {
 
     /// The most names in `recent`.
     private static let recentLimit = 50_000
-    /// The most names in `deleted`.
-    private static let deletedLimit = 10_000
     static let waitLimit = Duration.milliseconds(300)
 
-    /// - Parameter files: Where it is kept what a later process has to know; nil for nowhere.
     init(
-        servers: Int, near: NormalizedCache, files: NearFiles?, _ memory: RecordMemory,
-        _ statistics: FleetCounters
+        servers: Int, near: NormalizedCache, _ memory: RecordMemory, _ statistics: FleetCounters
     ) {
         state = Mutex(State(servers: Array(repeating: Server(), count: servers)))
         self.near = near
-        self.files = files
         self.memory = memory
         self.statistics = statistics
     }
@@ -165,19 +156,18 @@ final class Coherence: Sendable {
 
     /// Applies commits of a server, in order.
     ///
-    /// - Parameters:
-    ///   - entries: The commits.
-    ///   - moment: A moment at which the server had no further commits; nil if it may have had.
-    /// - Returns: False if commits are missing between the last one and `entries`.
+    /// - Parameter entries: The commits.
+    /// - Returns: Nil if commits are missing between the last one and `entries`; otherwise the names
+    ///   that other hosts have changed.
     func apply(
-        _ entries: [ChangeEntry], of server: Int, confirmedAt moment: Moment?
-    ) -> Bool {
-        let (isWhole, waiters) = state.withLock { state -> (Bool, [Waiter]) in
+        _ entries: [ChangeEntry], of server: Int
+    ) -> [SharedName]? {
+        let (changed, waiters) = state.withLock { state -> ([SharedName]?, [Waiter]) in
             var changed: [SharedName] = []
             for entry in entries {
                 let last = state.servers[server].processed
                 // A server without a commit has no number yet.
-                guard entry.clock == last + 1 || last == 0 else { return (false, []) }
+                guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
                 state.servers[server].processed = entry.clock
                 for name in entry.names {
                     state.recent[name] = entry.clock
@@ -189,19 +179,27 @@ final class Coherence: Sendable {
             if !entries.isEmpty { forget(&state) }
             if !changed.isEmpty {
                 memory.remove(changed)
-                if !state.deleted.isDisjoint(with: changed) {
-                    throwAway(&state)
-                } else {
-                    near.outdate(shared: Set(changed))
-                }
+                near.outdate(shared: Set(changed))
                 statistics.add(\.changesReceived, changed.count)
             }
-            if let moment { state.servers[server].confirmed = moment }
-            publishAge(state)
-            return (true, takeWaiters(&state))
+            return (changed, takeWaiters(&state))
         }
         for waiter in waiters { waiter.continuation.resume(returning: true) }
-        return isWhole
+        return changed
+    }
+
+    /// Notes that at a moment the last commit of a server was one that the host has processed.
+    ///
+    /// - Parameter runIdentifier: The server's process, as it named itself. That of the follower may
+    ///   be another one.
+    func confirm(_ server: Int, _ clock: UInt64, runIdentifier: String, at moment: Moment) {
+        state.withLock { state in
+            let known = state.servers[server]
+            guard known.isFollowed, known.runIdentifier == runIdentifier, clock <= known.processed
+            else { return }
+            state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
+            publishAge(state)
+        }
     }
 
     /// Notes that changes of a server can't be followed up: throws all copies away.
@@ -224,10 +222,8 @@ final class Coherence: Sendable {
         state.recent = [:]
         state.order = []
         state.forgotten = 0
-        state.deleted = []
         near.removeAll()
         memory.removeAll()
-        files?.forgetDeleted()
         statistics.add(\.resets, 1)
         resets.add(1, ordering: .relaxed)
     }
@@ -349,17 +345,14 @@ final class Coherence: Sendable {
                 && state.recent[copy.name].map { $0 <= copy.clock } ?? true
         }
         near.restore(shared: current.lazy.map { ($0.name, $0.record) })
-        for copy in current where copy.record.isTombstone { delete(copy.name, &state) }
+        for copy in current where copy.record.isTombstone { deleteEntry(copy.name) }
         return current.count == copies.count
     }
 
-    private func delete(_ name: SharedName, _ state: inout State) {
+    /// Deletes the copy of a key or a collection that servers do not have any more.
+    private func deleteEntry(_ name: SharedName) {
         switch name.kind {
-        case .node:
-            // The file comes first: it may name a node that was not deleted, and never lack one.
-            if state.deleted.insert(name).inserted { files?.addDeleted(name.identifier) }
-            near.delete(name.identifier)
-            if state.deleted.count > Self.deletedLimit { throwAway(&state) }
+        case .node: break
         case .key: near.deleteModel(forKey: name.identifier)
         case .collection, .segment: near.deleteCollection(forKey: name.identifier)
         }
@@ -381,9 +374,9 @@ final class Coherence: Sendable {
 
     // MARK: Positions
 
-    func position(of names: [String]) -> NearFiles.Position {
+    func position(of names: [String]) -> NearFile.Position {
         state.withLock { state in
-            NearFiles.Position(
+            NearFile.Position(
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)
                 })
@@ -391,14 +384,13 @@ final class Coherence: Sendable {
     }
 
     /// Goes on from where an earlier process was.
-    func resume(at position: NearFiles.Position, deleted: [String]) {
+    func resume(at position: NearFile.Position) {
         state.withLock { state in
             for (index, server) in position.servers.enumerated() {
                 state.servers[index].runIdentifier = server.runIdentifier
                 state.servers[index].processed = server.processed
                 state.servers[index].windowStart = server.processed
             }
-            state.deleted = Set(deleted.map { SharedName(.node, $0) })
         }
     }
 }
@@ -436,13 +428,10 @@ final class RecordMemory: Sendable {
     func removeAll() { records.withLock { $0 = [:] } }
 }
 
-/// What a later process has to know to go on with the copies of this one, beside the near cache.
-///
-///     fleet-position    up to which commit of each server the copies are current; JSON
-///     fleet-deleted     the nodes that were deleted near; a JSON string each line
-///
-/// If a file is missing or can't be read, the later process begins without copies.
-struct NearFiles: Sendable {
+/// What a later process has to know to go on with the copies of this one: the file
+/// `fleet-position` beside the near cache, which says up to which commit of each server the copies
+/// are current. Without it the later process begins without copies.
+struct NearFile: Sendable {
     struct Position: Codable {
         struct Server: Codable {
             var name: String
@@ -452,49 +441,24 @@ struct NearFiles: Sendable {
         var servers: [Server]
     }
 
-    private let position: URL
-    private let deleted: URL
+    private let url: URL
 
-    init(directory: String) {
-        position = URL(fileURLWithPath: "\(directory)/fleet-position")
-        deleted = URL(fileURLWithPath: "\(directory)/fleet-deleted")
-    }
+    init(directory: String) { url = URL(fileURLWithPath: "\(directory)/fleet-position") }
 
     func save(_ position: Position) {
         guard let data = try? JSONEncoder().encode(position) else { return }
-        try? data.write(to: self.position, options: .atomic)
+        try? data.write(to: url, options: .atomic)
     }
 
-    /// Returns the position of these servers, and the deleted nodes; nil if they are not known.
-    func load(_ names: [String]) -> (position: Position, deleted: [String])? {
-        guard let data = try? Data(contentsOf: position),
+    /// Returns the position of these servers; nil if it is not known.
+    func load(_ names: [String]) -> Position? {
+        guard let data = try? Data(contentsOf: url),
             let position = try? JSONDecoder().decode(Position.self, from: data),
             position.servers.map(\.name) == names
         else { return nil }
-        var deleted: [String] = []
-        for line in ((try? Data(contentsOf: self.deleted)) ?? Data()).split(separator: 10) {
-            guard let name = try? JSONDecoder().decode(String.self, from: line) else { return nil }
-            deleted.append(name)
-        }
-        return (position, deleted)
+        return position
     }
-
-    func addDeleted(_ identifier: String) {
-        guard let line = try? JSONEncoder().encode(identifier) else { return }
-        guard let file = try? FileHandle(forWritingTo: deleted) else {
-            try? (line + [10]).write(to: deleted)
-            return
-        }
-        defer { try? file.close() }
-        _ = try? file.seekToEnd()
-        try? file.write(contentsOf: line + [10])
-    }
-
-    func forgetDeleted() { try? FileManager.default.removeItem(at: deleted) }
 
     /// Makes a later process begin without copies.
-    func forget() {
-        try? FileManager.default.removeItem(at: position)
-        forgetDeleted()
-    }
+    func remove() { try? FileManager.default.removeItem(at: url) }
 }

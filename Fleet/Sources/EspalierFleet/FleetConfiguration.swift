@@ -1,5 +1,5 @@
-public import EspalierRedis
 import EspalierRecords
+public import EspalierRedis
 import EspalierSharing
 public import EspalierStore
 public import Foundation

@@ -9,13 +9,17 @@ import Synchronization
 ///     connecting --> catching up --> following --(error)--> connecting
 ///
 /// The thread asks for all commits after the last processed one. The server answers at once if
-/// there are some, and otherwise when one comes, or after `heartbeat`. Each answer tells that at
-/// the time of the question the host knew everything.
+/// there are some, and otherwise when one comes, or after a second.
+///
+/// Every `heartbeat` a task asks for the number of the last commit. Once the thread has processed
+/// it, the host knows all commits that there were when the task asked. A server ends waits for
+/// commits only every 100 ms, so the answers to the thread would not tell that often enough.
 final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer
     private let index: Int
     private let coherence: Coherence
+    private let observers: ChangeObservers
     private let timeout: Duration
     private let heartbeat: Duration
     private let statistics: FleetCounters
@@ -23,20 +27,24 @@ final class Follower: Sendable {
     private let milliseconds: @Sendable () -> UInt64
     private let isClosed = Atomic<Bool>(false)
 
+    /// How long the server may wait for a commit before it answers.
+    private static let patience = Duration.seconds(1)
     /// The most commits in one answer.
     private static let batch = 1_000
 
     init(
-        _ server: RecordServer, _ index: Int, _ coherence: Coherence,
+        _ server: RecordServer, _ index: Int, _ coherence: Coherence, _ observers: ChangeObservers,
         _ configuration: FleetConfiguration, _ statistics: FleetCounters, _ logger: Logger?
     ) {
         address = configuration.servers[index]
         self.server = server
         self.index = index
         self.coherence = coherence
+        self.observers = observers
         timeout = configuration.timeout
-        // Well below the bound, so that one lost answer does not make copies stale.
-        heartbeat = max(.milliseconds(5), min(.milliseconds(100), configuration.maximumStaleness / 5))
+        // Well below the bound, so that one late answer does not make copies stale.
+        heartbeat = max(
+            .milliseconds(5), min(.milliseconds(100), configuration.maximumStaleness / 5))
         self.statistics = statistics
         self.logger = logger
         milliseconds = configuration.milliseconds
@@ -46,6 +54,24 @@ final class Follower: Sendable {
         let thread = Thread { [self] in run() }
         thread.name = "espalier-follow"
         thread.start()
+        Task.detached { [self] in
+            while !isClosed.load(ordering: .relaxed) {
+                await beat()
+                try? await Task.sleep(for: heartbeat)
+            }
+        }
+    }
+
+    /// Asks for the last commit, and confirms that the host knows it.
+    private func beat() async {
+        let asked = Moment.now
+        let command = RedisCommand("GET", server.clockKey)
+        guard let answer = try? await server.client.ask([command]), let reply = answer.replies.first
+        else { return }
+        if case .error = reply { return }
+        let clock = RecordServer.clock(reply)
+        guard await coherence.wait(for: clock, of: index) else { return }
+        coherence.confirm(index, clock, runIdentifier: answer.runIdentifier, at: asked)
     }
 
     /// Ends the thread after its current question.
@@ -82,27 +108,32 @@ final class Follower: Sendable {
             index, runIdentifier: connection.runIdentifier, clock: clock)
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
-            let asked = Moment.now
             var command = RedisCommand(
-                "XREAD", "COUNT", Self.batch, "BLOCK", heartbeat.milliseconds, "STREAMS",
+                "XREAD", "COUNT", Self.batch, "BLOCK", Self.patience.milliseconds, "STREAMS",
                 server.changesKey, "\(position)-0")
-            command.wait = heartbeat
+            command.wait = Self.patience
             let reply = try connection.send([command])[0]
             if case .error(let message) = reply { throw .refused(message) }
             let entries = Self.entries(reply)
-            let isAll = entries.count < Self.batch
             let isMissing = isFirst && entries.isEmpty && position < clock
             isFirst = false
             guard !isMissing,
-                coherence.apply(entries, of: index, confirmedAt: isAll ? asked : nil)
+                let changed = coherence.apply(entries, of: index)
             else {
                 // Commits are missing: the server keeps no more of them, or has lost its memory.
                 let last = entries.last?.clock ?? max(position, clock)
-                logger?.notice("\(server.name) has trimmed its changes: all copies are fetched anew")
+                logger?.notice(
+                    "\(server.name) has trimmed its changes: all copies are fetched anew")
                 coherence.reset(index, to: last)
+                observers.notifyReset()
                 position = last
                 continue
             }
+            let deleted = entries.reduce(into: Set<SharedName>()) { deleted, entry in
+                deleted.subtract(entry.names)
+                deleted.formUnion(entry.deleted)
+            }
+            observers.notify(Set(changed), deleted: deleted, source: 0)
             if let last = entries.last {
                 position = last.clock
                 let now = milliseconds()

@@ -1,5 +1,5 @@
-import EspalierRedis
 import EspalierRecords
+import EspalierRedis
 import EspalierSharing
 import Foundation
 import Synchronization
@@ -38,7 +38,8 @@ final class RecordServer: Sendable {
 
     func key(of name: SharedName) -> String { "\(prefix):\(Self.text(of: name))" }
 
-    /// The name as it stands in keys and in the stream of changes: `n:Person:1`.
+    /// The name as it stands in keys and in the stream of changes: `n:Person:1`. In the stream the
+    /// name of a deleted record begins with a capital letter: `N:Person:1`.
     static func text(of name: SharedName) -> String {
         "\(mark(of: name).dropFirst())\(name.identifier)"
     }
@@ -54,7 +55,7 @@ final class RecordServer: Sendable {
 
     static func name(_ text: some StringProtocol) -> SharedName? {
         let identifier = String(text.dropFirst(2))
-        switch text.prefix(2) {
+        switch text.prefix(2).lowercased() {
         case "n:": return SharedName(.node, identifier)
         case "k:": return SharedName(.key, identifier)
         case "c:": return SharedName(.collection, identifier)
@@ -115,6 +116,7 @@ final class RecordServer: Sendable {
         /// Bytes 2 to 18 of the value that was read: its version; empty for none.
         let expected: [UInt8]
         let bytes: [UInt8]
+        let isDelete: Bool
         /// In milliseconds; 0 for ever.
         let lifetime: Int
     }
@@ -138,7 +140,10 @@ final class RecordServer: Sendable {
             [clockKey, changesKey, shapesKey] + changes.map { key(of: $0.name) }
             + checks.map { key(of: $0.name) }
         var arguments: [any RedisArgument] = keys
-        let names = changes.map { Self.text(of: $0.name) }
+        let names = changes.map { change in
+            let text = Self.text(of: change.name)
+            return change.isDelete ? text.prefix(1).uppercased() + text.dropFirst() : text
+        }
         arguments.append(version.bytes)
         arguments.append(names.map { "\($0.utf8.count):\($0)," }.joined())
         arguments.append(changeLimit)
@@ -224,6 +229,8 @@ struct ChangeEntry: Sendable {
     let clock: UInt64
     let version: RecordVersion
     let names: [SharedName]
+    /// Those of the names whose records were deleted.
+    let deleted: Set<SharedName>
 
     /// Returns nil for an entry that is not one of this library's.
     init?(_ reply: RedisReply) {
@@ -233,7 +240,7 @@ struct ChangeEntry: Sendable {
         else { return nil }
         self.clock = clock
         var version: RecordVersion?
-        var names: [SharedName]?
+        var names: [(name: SharedName, isDelete: Bool)]?
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
             guard let data = fields[index + 1].data else { continue }
             switch fields[index].text {
@@ -244,12 +251,13 @@ struct ChangeEntry: Sendable {
         }
         guard let version, let names else { return nil }
         self.version = version
-        self.names = names
+        self.names = names.map(\.name)
+        deleted = Set(names.lazy.filter(\.isDelete).map(\.name))
     }
 
     /// Reads a list of netstrings: `10:n:Person:1,`.
-    private static func names(_ data: [UInt8]) -> [SharedName]? {
-        var names: [SharedName] = []
+    private static func names(_ data: [UInt8]) -> [(name: SharedName, isDelete: Bool)]? {
+        var names: [(SharedName, Bool)] = []
         var rest = data[...]
         while !rest.isEmpty {
             guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
@@ -258,7 +266,7 @@ struct ChangeEntry: Sendable {
                 let name = RecordServer.name(
                     String(decoding: rest[(colon + 1)..<(colon + 1 + count)], as: UTF8.self))
             else { return nil }
-            names.append(name)
+            names.append((name, rest[colon + 1] < UInt8(ascii: "a")))
             rest = rest[(colon + 2 + count)...]
         }
         return names

@@ -190,10 +190,12 @@ extension SharedCache {
     // MARK: - Commits
 
     /// Runs a write until no other host is ahead of it.
-    func write(_ write: SharedWrite) async throws {
+    ///
+    /// - Parameter source: Who writes; observers of that source are not told.
+    func write(_ write: SharedWrite, source: Int = 0) async throws {
         for attempt in 0..<Self.attempts {
             let found = try await servers.find(write.names)
-            if try await commit(write, over: found, isCertain: true) { return }
+            if try await commit(write, over: found, isCertain: true, source: source) { return }
             await Self.pause(after: attempt)
         }
         throw FleetError.contended(attempts: Self.attempts)
@@ -211,7 +213,8 @@ extension SharedCache {
     /// - Parameter isCertain: Whether the servers had `found` when the write had begun. If not, the
     ///   commit compares the versions of all of it, and a write without changes is not done.
     private func commit(
-        _ write: SharedWrite, over found: [SharedName: Servers.Found], isCertain: Bool
+        _ write: SharedWrite, over found: [SharedName: Servers.Found], isCertain: Bool,
+        source: Int = 0
     ) async throws -> Bool {
         let old = found.compactMapValues(\.record)
         var deleted: Set<String> = []
@@ -238,7 +241,8 @@ extension SharedCache {
             for part in parts {
                 let server = servers.all[part.server]
                 let result = try await server.commit(
-                    part.changes, checks: checks.map { ($0.key, $0.value.version) }, version: version, shapes: part.shapes,
+                    part.changes, checks: checks.map { ($0.key, $0.value.version) },
+                    version: version, shapes: part.shapes,
                     changeLimit: configuration.changeLimit)
                 guard case .committed(let number) = result else {
                     counters.add(\.conflicts, 1)
@@ -265,6 +269,8 @@ extension SharedCache {
         counters.add(\.writes, 1)
         remember(copies, found)
         await settle(copies)
+        let tombstones = names.filter { records[$0]?.isTombstone == true }
+        observers.notify(names, deleted: Set(tombstones), source: source)
         return true
     }
 
@@ -315,6 +321,7 @@ extension SharedCache {
                             RecordServer.Change(
                                 name: name, expected: found[name]?.version ?? [],
                                 bytes: record.bytes(named: name),
+                                isDelete: record.isTombstone,
                                 lifetime: record.isTombstone
                                     ? max(1, configuration.tombstoneLifetime.milliseconds)
                                     : lifetime)

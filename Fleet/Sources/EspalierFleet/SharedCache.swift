@@ -1,8 +1,8 @@
 public import EspalierModels
 public import EspalierRecords
+import EspalierRedis
 public import EspalierSharing
 public import EspalierStore
-import EspalierRedis
 import Foundation
 public import Logging
 import Synchronization
@@ -42,6 +42,10 @@ public final class SharedCache: Sendable {
     let coherence: Coherence
     let counters = FleetCounters()
     let memory = RecordMemory()
+    let observers = ChangeObservers()
+    let calls = OrderedCalls()
+    /// What this host asks the network for: a task each.
+    let requests = Mutex<[NetworkKey: any Sendable]>([:])
     let clock: HybridClock
     private let followers: [Follower]
     private let flights = Mutex<[FlightKey: Flight]>([:])
@@ -51,7 +55,7 @@ public final class SharedCache: Sendable {
     /// The configuration's maximum staleness, in nanoseconds.
     private let stalenessLimit: Int
     private let logger: Logger?
-    private let files: NearFiles?
+    private let file: NearFile?
 
     /// Opens the near cache, and begins to follow the servers. Does not wait for them.
     ///
@@ -68,18 +72,18 @@ public final class SharedCache: Sendable {
         switch configuration.near {
         case .memory:
             near = try NormalizedCache(inMemory: configuration.nearConfiguration)
-            files = nil
+            file = nil
         case .directory(let path):
             near = try NormalizedCache(
                 directory: path, configuration: configuration.nearConfiguration)
-            files = NearFiles(directory: path)
+            file = NearFile(directory: path)
         }
         servers = Servers(configuration, counters)
-        coherence = Coherence(servers: servers.all.count, near: near, files: files, memory, counters)
+        coherence = Coherence(servers: servers.all.count, near: near, memory, counters)
         clock = HybridClock(host: configuration.host, milliseconds: configuration.milliseconds)
-        let (servers, coherence, counters) = (servers, coherence, counters)
+        let (servers, coherence, counters, observers) = (servers, coherence, counters, observers)
         followers = servers.all.enumerated().map { index, server in
-            Follower(server, index, coherence, configuration, counters, logger)
+            Follower(server, index, coherence, observers, configuration, counters, logger)
         }
         resumePosition()
         for follower in followers { follower.start() }
@@ -94,7 +98,7 @@ public final class SharedCache: Sendable {
         for server in servers.all { server.client.close() }
         let position = coherence.position(of: servers.all.map(\.name))
         near.close()
-        files?.save(position)
+        file?.save(position)
     }
 
     /// What the cache has done since it was opened.
@@ -132,11 +136,11 @@ public final class SharedCache: Sendable {
     ///
     /// The position stays valid while copies change: changes since then are followed again.
     private func resumePosition() {
-        guard let files else { return }
-        if let known = files.load(servers.all.map(\.name)) {
-            coherence.resume(at: known.position, deleted: known.deleted)
+        guard let file else { return }
+        if let position = file.load(servers.all.map(\.name)) {
+            coherence.resume(at: position)
         } else {
-            files.forget()
+            file.remove()
             near.removeAll()
         }
         Task { [weak self] in
@@ -150,10 +154,10 @@ public final class SharedCache: Sendable {
 
     /// Notes up to which commits the copies are current, once they are on disk.
     private func savePosition() async {
-        guard let files else { return }
+        guard let file else { return }
         let position = coherence.position(of: servers.all.map(\.name))
         guard (try? await near.flush()) != nil, !isClosed.load(ordering: .relaxed) else { return }
-        files.save(position)
+        file.save(position)
     }
 
     // MARK: - Reads
@@ -239,11 +243,13 @@ public final class SharedCache: Sendable {
     ) async -> ReadOutcome<Value> {
         let outcome = target.readNear(near, freshness)
         if case .hit(let hit) = outcome, isCurrent {
-            counters.addNearHit()
-            if hit.isExpired, freshness == .staleWhileRevalidate {
-                Task.detached { await self.sharedOutcome(target, .fresh) }
+            // An expired copy may be one that another host has changed: the servers know.
+            let revalidates = hit.isExpired && freshness == .staleWhileRevalidate
+            if revalidates { Task.detached { await self.sharedOutcome(target, .fresh) } }
+            if !hit.isExpired || revalidates {
+                counters.addNearHit()
+                return outcome
             }
-            return outcome
         }
         return await sharedOutcome(target, freshness)
     }

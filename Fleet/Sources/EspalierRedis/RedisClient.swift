@@ -45,10 +45,19 @@ public final class RedisClient: Sendable {
     /// - Returns: An answer for each command. One that the server refuses is `.error`.
     /// - Throws: `RedisError`. What was sent may have been done or not.
     public func send(_ commands: [RedisCommand]) async throws -> [RedisReply] {
-        guard !commands.isEmpty else { return [] }
+        try await ask(commands).replies
+    }
+
+    /// Sends commands, and tells which process of the server has answered.
+    ///
+    /// - Parameter commands: The commands. They go over one connection.
+    /// - Returns: An answer for each command, and the process.
+    /// - Throws: `RedisError`. What was sent may have been done or not.
+    public func ask(_ commands: [RedisCommand]) async throws -> RedisAnswer {
+        guard !commands.isEmpty else { return RedisAnswer(replies: [], runIdentifier: "") }
         let lane = leastLoadedLane()
         switch lane.tryAtOnce(commands) {
-        case .answered(let replies): return replies
+        case .answered(let answer): return answer
         case .failed(let error): throw error
         case .waiting(let connection):
             return try await withCheckedThrowingContinuation { continuation in
@@ -91,14 +100,22 @@ public final class RedisClient: Sendable {
     }
 }
 
+/// The answers to some commands.
+public struct RedisAnswer: Sendable {
+    /// An answer for each command.
+    public let replies: [RedisReply]
+    /// Names the server's process that has answered.
+    public let runIdentifier: String
+}
+
 private struct Request: Sendable {
     let commands: [RedisCommand]
-    let completion: @Sendable (Result<[RedisReply], any Error>) -> Void
+    let completion: @Sendable (Result<RedisAnswer, any Error>) -> Void
     let submitted = ContinuousClock.now
 
     init(
         commands: [RedisCommand],
-        completion: @escaping @Sendable (Result<[RedisReply], any Error>) -> Void
+        completion: @escaping @Sendable (Result<RedisAnswer, any Error>) -> Void
     ) {
         self.commands = commands
         self.completion = completion
@@ -139,7 +156,7 @@ private final class Lane: Sendable {
     private static let patience = 1
 
     enum Attempt {
-        case answered([RedisReply])
+        case answered(RedisAnswer)
         case failed(RedisError)
         /// The request was sent, and is not answered yet.
         case waiting(Passed)
@@ -186,7 +203,8 @@ private final class Lane: Sendable {
             }
             let replies = try connection.read(commands.count)
             giveBack(passed)
-            return .answered(replies)
+            return .answered(
+                RedisAnswer(replies: replies, runIdentifier: connection.runIdentifier))
         } catch {
             giveBack(nil)
             return .failed(error)
@@ -306,7 +324,11 @@ private final class Lane: Sendable {
             for request in requests {
                 let end = first + request.commands.count
                 state.withLock { $0.load -= 1 }
-                request.completion(.success(Array(replies[first..<end])))
+                request.completion(
+                    .success(
+                        RedisAnswer(
+                            replies: Array(replies[first..<end]),
+                            runIdentifier: connection.runIdentifier)))
                 first = end
             }
             return true

@@ -112,7 +112,8 @@ final class AttackedFleet {
             .appending(path: "fleet-host")
         process.arguments =
             [
-                "\(number + 1)", "\(seed &+ runs)", directory.appending(path: "near-\(number)").path,
+                "\(number + 1)", "\(seed &+ runs)",
+                directory.appending(path: "near-\(number)").path,
                 log.path,
             ] + servers.map { "\($0.port)" }
         process.standardInput = input

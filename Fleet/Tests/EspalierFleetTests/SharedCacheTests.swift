@@ -1,6 +1,6 @@
 import Espalier
-import EspalierFleet
 import EspalierFixtures
+import EspalierFleet
 import EspalierRedis
 import EspalierSharing
 import FleetFixtures

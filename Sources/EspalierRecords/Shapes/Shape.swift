@@ -39,6 +39,8 @@ public final class Shape: Sendable, Hashable {
     /// XXH64 of the description. It names the shape where there is no number: before a transaction,
     /// and in the checks of records.
     public let fingerprint: UInt64
+    /// Whether records of the shape read as deleted: see ``deletion``.
+    let isDeletion: Bool
     private let fieldNames: FieldNames
     let expected: FieldNames.Lent
     // With ASCII names `==` and equal lengths mean equal bytes, which saves comparing byte by byte.
@@ -57,6 +59,7 @@ public final class Shape: Sendable, Hashable {
             types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
         self.types = types
         self.fields = fields
+        isDeletion = fields.isEmpty && types == [Self.deletionType]
         let names = fields.map(\.name)
         fieldNames = FieldNames(names)
         expected = fieldNames.lent
@@ -75,6 +78,13 @@ public final class Shape: Sendable, Hashable {
     public convenience init(type: String, fields: [String]) {
         self.init(types: [type], fields: fields.map { Field(name: $0, declarers: 1) })
     }
+
+    /// The shape of a node that another store has deleted. It reads like a tombstone, but keeps its
+    /// name: the records that refer to it find the node again if it is restored.
+    package static let deletion = Shape(types: [deletionType], fields: [])
+
+    /// No Swift type has this name.
+    private static let deletionType = "deleted node"
 
     /// The shape of records without fields: keys, collections, segments.
     package static let none = Shape(types: [], fields: [])

@@ -397,6 +397,7 @@ package final class TreeReader {
             case .found(let reader, let owner):
                 if let owner { path.keep(owner) }
                 let opened = try parse(reader, handle)
+                if opened.shape.isDeletion { throw ReadFailure(.deleted) }
                 return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw ReadFailure(.deleted)
             case .lost: throw stop(.lost)

@@ -1,0 +1,237 @@
+import Espalier
+import EspalierFleet
+import EspalierRedis
+import EspalierSharing
+import FleetFixtures
+import Foundation
+import Testing
+
+@Suite("Servers fail, and the cache goes on", .serialized)
+struct FailureTests {
+    @Test("Without a server there are stale hits for a while, then misses; both end by themselves")
+    func serversGone() async throws {
+        let fleet = try await Fleet(servers: 1) {
+            $0.maximumStaleness = .milliseconds(100)
+            $0.staleLimit = .milliseconds(700)
+            $0.timeout = .milliseconds(200)
+        }
+        defer { fleet.end() }
+        try await fleet.a.set(Team("1", "red", [Member("1", "Ada")]))
+        #expect(
+            await eventually {
+                _ = await fleet.a.read(Team.self, "Team:1")
+                return fleet.a.statistics.nearHits > 0
+            })
+        fleet.servers[0].kill()
+        let isStale = await eventually {
+            guard case .hit(let hit) = await fleet.a.readOutcome(Team.self, "Team:1") else {
+                return false
+            }
+            return hit.isExpired
+        }
+        #expect(isStale)
+        #expect(fleet.a.statistics.staleHits > 0)
+        let isMiss = await eventually {
+            guard case .miss(.unavailable) = await fleet.a.readOutcome(Team.self, "Team:1") else {
+                return false
+            }
+            return true
+        }
+        #expect(isMiss)
+        await #expect(throws: FleetError.self) { try await fleet.a.set(Member("2")) }
+        // The server comes back without its memory.
+        try fleet.servers[0].start()
+        #expect(await fleet.a.waitUntilCurrent())
+        #expect(await fleet.a.read(Team.self, "Team:1") == nil, "what no server has is a miss")
+        try await fleet.a.set(Team("1", "blue", [Member("1", "Ada")]))
+        #expect(await eventually { await fleet.b.read(Team.self, "Team:1")?.title == "blue" })
+    }
+
+    @Test("A server that is down makes misses of its records only, and no errors")
+    func oneServerDown() async throws {
+        let fleet = try await Fleet(servers: 2) {
+            $0.maximumStaleness = .milliseconds(50)
+            $0.staleLimit = .zero
+            $0.timeout = .milliseconds(200)
+        }
+        defer { fleet.end() }
+        let members = (0..<20).map { Member("\($0)") }
+        try await fleet.a.set(members)
+        fleet.servers[0].kill()
+        try await Task.sleep(for: .milliseconds(300))
+        var found = 0
+        for member in members
+        where await fleet.b.read(Member.self, member.modelIdentifier ?? "") != nil {
+            found += 1
+        }
+        #expect(found > 0 && found < members.count)
+    }
+
+    @Test("A wrong password is a clear error")
+    func wrongPassword() async throws {
+        let server = try TestServer(password: "right")
+        defer { server.remove() }
+        var address = server.address
+        address.password = "wrong"
+        #expect {
+            _ = try RedisConnection(address, timeout: .seconds(1))
+        } throws: { error in
+            guard case RedisError.denied = error else { return false }
+            return "\(error)".contains("password")
+        }
+        let cache = try SharedCache(FleetConfiguration(servers: [address]))
+        defer { cache.close() }
+        #expect(await cache.read(Member.self, "Member:1") == nil)
+        await #expect(throws: FleetError.self) { try await cache.set(Member("1")) }
+        #expect(cache.statistics.misses == 1)
+        let allowed = try SharedCache(FleetConfiguration(servers: [server.address]))
+        defer { allowed.close() }
+        try await allowed.set(Member("1"))
+        #expect(await allowed.read(Member.self, "Member:1") == Member("1"))
+    }
+
+    @Test("Values that are not intact records are counted misses, and writes replace them")
+    func damagedValues() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        let server = fleet.servers[0]
+        let values: [[UInt8]] = [[], [1], Array("not a record at all".utf8), [9] + Array(0..<60)]
+        for (number, value) in values.enumerated() {
+            let key = "espalier:n:Member:\(number)"
+            try server.send("SET", key, value)
+            #expect(await fleet.a.read(Member.self, "Member:\(number)") == nil)
+            try await fleet.a.set(Member("\(number)", "new"))
+            #expect(await fleet.b.read(Member.self, "Member:\(number)")?.name == "new")
+        }
+        #expect(fleet.a.statistics.damagedValues >= values.count)
+        // A flipped byte in a record, and a record under another's name.
+        let data = try #require(try server.send("GET", "espalier:n:Member:1").data)
+        for position in data.indices {
+            var flipped = data
+            flipped[position] ^= 0x10
+            #expect(throws: SharedRecordError.self) {
+                _ = try SharedRecord(flipped, named: SharedName(.node, "Member:1"), SharedShapes())
+            }
+        }
+        try server.send("SET", "espalier:n:Member:8", data)
+        #expect(await fleet.a.read(Member.self, "Member:8") == nil)
+    }
+
+    @Test("A host that comes back after a restart keeps its copies, and follows what it has missed")
+    func restart() async throws {
+        let server = try TestServer()
+        defer { server.remove() }
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "espalier-near-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        func open() async throws -> SharedCache {
+            var configuration = FleetConfiguration(servers: [server.address])
+            configuration.near = .directory(directory)
+            let cache = try SharedCache(configuration)
+            #expect(await cache.waitUntilCurrent())
+            return cache
+        }
+        let writer = try SharedCache(FleetConfiguration(servers: [server.address]))
+        defer { writer.close() }
+        try await writer.set([Member("1", "Ada"), Member("2", "Grace"), Member("3")])
+        var host = try await open()
+        for number in 1...3 {
+            #expect(
+                await eventually {
+                    let hits = host.statistics.nearHits
+                    _ = await host.read(Member.self, "Member:\(number)")
+                    return host.statistics.nearHits > hits
+                })
+        }
+        try await writer.delete("Member:3")
+        #expect(await eventually { await host.read(Member.self, "Member:3") == nil })
+        host.close()
+        try await writer.set(Member("2", "Mary"))
+        try await writer.set(Member("3", "new"))
+        host = try await open()
+        defer { host.close() }
+        #expect(await host.read(Member.self, "Member:1") == Member("1", "Ada"))
+        #expect(host.statistics.nearHits == 1, "what has not changed is near")
+        #expect(host.statistics.resets == 0)
+        #expect(await host.read(Member.self, "Member:2") == Member("2", "Mary"))
+        #expect(await host.read(Member.self, "Member:3") == Member("3", "new"))
+    }
+
+    @Test("A host that was away for longer than servers keep changes begins without copies")
+    func trimmedChanges() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1", "Ada"))
+        #expect(await fleet.b.read(Member.self, "Member:1") == Member("1", "Ada"))
+        // As if a follower had been away: the changes that it asks for are gone.
+        try fleet.servers[0].send("XTRIM", "espalier:changes", "MAXLEN", 0)
+        try await fleet.a.set(Member("1", "Mary"))
+        #expect(await eventually { await fleet.b.read(Member.self, "Member:1")?.name == "Mary" })
+        try fleet.servers[0].send("DEL", "espalier:clock", "espalier:changes")
+        try await fleet.a.set(Member("1", "Grace"))
+        for host in fleet.hosts {
+            #expect(await eventually { await host.read(Member.self, "Member:1")?.name == "Grace" })
+            #expect(host.statistics.resets > 0)
+        }
+    }
+
+    @Test("A server that evicts makes misses, and what is written again is read again")
+    func eviction() async throws {
+        let server = try TestServer(arguments: [
+            "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lfu",
+        ])
+        defer { server.remove() }
+        var configuration = FleetConfiguration(servers: [server.address])
+        configuration.changeLimit = 100
+        let writer = try SharedCache(configuration)
+        let reader = try SharedCache(configuration)
+        defer {
+            writer.close()
+            reader.close()
+        }
+        let text = String(
+            decoding: (0..<4_000).map { _ in UInt8.random(in: 65...90) }, as: UTF8.self)
+        for number in 0..<2_000 { try await writer.set(Member("\(number)", text)) }
+        var found = 0
+        for number in 0..<2_000 where await reader.read(Member.self, "Member:\(number)") != nil {
+            found += 1
+        }
+        #expect(found > 20 && found < 1_900)
+        try await writer.set(Member("0", "again"))
+        #expect(await eventually { await reader.read(Member.self, "Member:0")?.name == "again" })
+    }
+
+    @Test("Records expire by their maximum age on all hosts, and stale reads still find them")
+    func expiry() async throws {
+        let time = ManualTime()
+        let fleet = try await Fleet(servers: 1) { $0.milliseconds = { time.milliseconds } }
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1", "Ada"), maxAge: .seconds(60))
+        #expect(await fleet.b.read(Member.self, "Member:1") != nil)
+        time.advance(by: 61_000)
+        // The near caches use the system's clock: what they have is fetched anew here.
+        let outcome = await freshHost(fleet, time).readOutcome(Member.self, "Member:1")
+        guard case .miss(.expired) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        let stale = await freshHost(fleet, time)
+            .readOutcome(Member.self, "Member:1", accepting: .stale)
+        guard case .hit(let hit) = stale else {
+            Issue.record("\(stale)")
+            return
+        }
+        #expect(hit.isExpired)
+    }
+
+    private func freshHost(_ fleet: Fleet, _ time: ManualTime) async -> SharedCache {
+        var configuration = FleetConfiguration(servers: fleet.servers.map(\.address))
+        configuration.milliseconds = { time.milliseconds }
+        do {
+            return try SharedCache(configuration)
+        } catch {
+            Issue.record(error)
+            return fleet.a
+        }
+    }
+}
