@@ -12,10 +12,10 @@ endif
 # not part of the released tool.
 RELEASE_FLAGS = --configuration release --traits CommandLine --product espalier $(FLAGS)
 TEST_FLAGS = --traits Macros,CommandLine,Encryption,Server $(FLAGS)
-SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
+SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fleet Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke test-fleet bench-fleet setup-fleet release demo docs format lint clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,6 +108,26 @@ bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests
 	@echo 'bench-smoke: running everything once'
 	$(BENCH_SCRATCH)/debug/compare --smoke --report $(BENCH_SCRATCH)/smoke
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test $(BENCH_PACKAGE) --skip-build --disable-xctest --no-parallel $(FLAGS)
+
+# The cache that servers share is a package of its own. Its tests start and stop their own
+# redis-server on free ports. FLEET_STEPS=100000 is the long attack.
+FLEET_SCRATCH = Fleet/.build
+FLEET_STEPS = 8000
+FLEET_PACKAGE = --package-path Fleet --scratch-path $(FLEET_SCRATCH)
+setup-fleet: ## installs the packages of the shared cache: hiredis, redis-server
+	@SWIFT='$(SWIFT)' Scripts/setup fleet
+
+test-fleet: setup-fleet ## installs what it needs, builds and tests the cache that servers share
+	@echo 'test-fleet: building the shared cache for debugging; minutes the first time'
+	$(SWIFT) build $(FLEET_PACKAGE) --build-tests $(FLAGS)
+	@echo 'test-fleet: running its tests, with attacks of $(FLEET_STEPS) steps'
+	ESPALIER_FLEET_STEPS=$(FLEET_STEPS) SWIFT_BACKTRACE=enable=no $(SWIFT) test $(FLEET_PACKAGE) \
+		--skip-build --disable-xctest --no-parallel $(FLAGS)
+
+bench-fleet: setup-fleet ## measures the shared cache beside plain Redis, a minute
+	@echo 'bench-fleet: building the benchmarks of the shared cache, optimised'
+	$(SWIFT) build $(FLEET_PACKAGE) --configuration release --product fleet-bench
+	$(FLEET_SCRATCH)/release/fleet-bench
 
 release: setup ## builds the tool, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'

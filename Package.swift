@@ -67,7 +67,7 @@ let package = Package(
         // Models from the JSON Schemas of a target, at each build.
         .plugin(name: "EspalierGenerate", targets: ["EspalierGenerate"]),
         // For this project's own packages, without any promise to others.
-        .library(name: "_EspalierSharing", targets: ["EspalierSharing"]),
+        .library(name: "_EspalierSharedRecords", targets: ["EspalierSharedRecords"]),
         .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
         .library(name: "_EspalierFixtures", targets: ["EspalierFixtures"]),
     ],
@@ -161,7 +161,7 @@ let package = Package(
             swiftSettings: settings),
         // Records by name, for the package `Fleet`.
         .target(
-            name: "EspalierSharing",
+            name: "EspalierSharedRecords",
             dependencies: [
                 "EspalierStore", "EspalierRecords", "EspalierModels", "EspalierCompression",
             ],

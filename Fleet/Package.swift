@@ -38,7 +38,7 @@ let package = Package(
             dependencies: [
                 "EspalierRedis",
                 .product(name: "Espalier", package: "Espalier"),
-                .product(name: "_EspalierSharing", package: "Espalier"),
+                .product(name: "_EspalierSharedRecords", package: "Espalier"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ],
@@ -63,7 +63,7 @@ let package = Package(
             dependencies: [
                 "EspalierFleet", "EspalierRedis", "FleetFixtures",
                 .product(name: "Espalier", package: "Espalier"),
-                .product(name: "_EspalierSharing", package: "Espalier"),
+                .product(name: "_EspalierSharedRecords", package: "Espalier"),
                 .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             path: "Benchmarks", swiftSettings: settings),
@@ -76,7 +76,7 @@ let package = Package(
             dependencies: [
                 "EspalierFleet", "EspalierRedis", "FleetFixtures", "fleet-host",
                 .product(name: "Espalier", package: "Espalier"),
-                .product(name: "_EspalierSharing", package: "Espalier"),
+                .product(name: "_EspalierSharedRecords", package: "Espalier"),
                 .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             swiftSettings: settings),

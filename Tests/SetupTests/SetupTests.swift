@@ -143,7 +143,8 @@ struct BenchSetupTests {
         #expect(outcome.code == 2)
         #expect(
             outcome.errors
-                == "setup: There is no benches to set up: Scripts/setup, or Scripts/setup bench.\n")
+                == "setup: There is no benches to set up: "
+                + "Scripts/setup, Scripts/setup bench or Scripts/setup fleet.\n")
         #expect(outcome.calls.isEmpty)
     }
 
@@ -170,6 +171,36 @@ struct BenchSetupTests {
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains(package) && outcome.errors.contains("rocksdb"))
         #expect(!outcome.called(command))
+    }
+}
+
+@Suite("Scripts/setup fleet also installs hiredis and Redis")
+struct FleetSetupTests {
+    @Test("With nothing missing, setup fleet prints one line")
+    func nothing() throws {
+        let outcome = try SimulatedSystem.debian(fleet: true).run("fleet")
+        #expect(outcome.code == 0)
+        #expect(
+            outcome.output
+                == "setup: Swift 6.2, LMDB, zstd, hiredis and Redis are here, nothing to install\n")
+    }
+
+    @Test("Only the missing package is installed", arguments: ["libhiredis-dev", "redis-server"])
+    func oneMissing(package: String) throws {
+        let outcome = try SimulatedSystem.debian(missing: [package], fleet: true).run("fleet")
+        #expect(outcome.code == 0)
+        #expect(
+            outcome.output
+                == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
+    }
+
+    @Test("On macOS, setup fleet prints the names that Homebrew has")
+    func brew() throws {
+        let system = try SimulatedSystem.withoutApt(
+            "Darwin", libraries: ["lmdb", "libzstd"], commands: ["brew"])
+        let outcome = try system.run("fleet")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.hasSuffix("setup:     brew install hiredis redis\n"))
     }
 }
 

@@ -115,20 +115,26 @@ extension SimulatedSystem {
         "rocksdb": "librocksdb-dev", "sqlite3": "libsqlite3-dev", "valgrind": "valgrind",
     ]
 
-    /// Returns a Debian with Swift, LMDB and zstd, and for `bench` the libraries of the benchmarks,
-    /// without the `missing` packages.
+    private static let fleetLibraries = ["hiredis": "libhiredis-dev"]
+
+    /// Returns a Debian with Swift, LMDB and zstd, for `bench` the libraries of the benchmarks, and
+    /// for `fleet` hiredis and Redis, without the `missing` packages.
     static func debian(
-        missing: [String] = [], user: User = .root, aptFails: Bool = false, bench: Bool = false
+        missing: [String] = [], user: User = .root, aptFails: Bool = false, bench: Bool = false,
+        fleet: Bool = false
     ) throws -> SimulatedSystem {
-        let libraries = libraries.merging(bench ? benchLibraries : [:]) { $1 }.filter {
-            !missing.contains($0.value)
-        }
+        let libraries = libraries.merging(bench ? benchLibraries : [:]) { $1 }
+            .merging(fleet ? fleetLibraries : [:]) { $1 }
+            .filter { !missing.contains($0.value) }
         let system = try SimulatedSystem()
+        if fleet, !missing.contains("redis-server") { try system.add("redis-server", "exit 0") }
         try system.addSwift("Swift version 6.2.1 (swift-6.2.1-RELEASE)")
         if !missing.contains("pkg-config") {
             try system.addPkgConfig(libraries.keys.sorted())
         }
-        let present = libraries.values.sorted() + ["pkg-config"].filter { !missing.contains($0) }
+        let present =
+            libraries.values.sorted()
+            + ["pkg-config", "redis-server"].filter { !missing.contains($0) }
         try system.add(
             "dpkg",
             "case \" \(present.joined(separator: " ")) \" in *\" $2 \"*) \(Self.installed) ;; esac; "

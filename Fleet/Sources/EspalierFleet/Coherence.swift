@@ -1,5 +1,5 @@
 import EspalierRecords
-import EspalierSharing
+import EspalierSharedRecords
 import EspalierStore
 import Foundation
 import Synchronization

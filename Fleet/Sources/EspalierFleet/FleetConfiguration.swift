@@ -1,6 +1,6 @@
 import EspalierRecords
 public import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 public import EspalierStore
 public import Foundation
 

@@ -1,5 +1,5 @@
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import Foundation
 import Logging
 import Synchronization

@@ -1,6 +1,6 @@
 import EspalierRecords
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import Foundation
 import Synchronization
 

@@ -1,6 +1,6 @@
 public import EspalierModels
 public import EspalierRecords
-import EspalierSharing
+import EspalierSharedRecords
 import EspalierStore
 import Synchronization
 

@@ -1,7 +1,7 @@
 public import EspalierModels
 public import EspalierRecords
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import EspalierStore
 import Foundation
 

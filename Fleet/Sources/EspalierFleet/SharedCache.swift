@@ -1,7 +1,7 @@
 public import EspalierModels
 public import EspalierRecords
 import EspalierRedis
-public import EspalierSharing
+public import EspalierSharedRecords
 public import EspalierStore
 import Foundation
 public import Logging

@@ -1,6 +1,6 @@
 import EspalierRecords
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import EspalierStore
 import Synchronization
 
@@ -172,6 +172,15 @@ struct TreeFetch<Value> {
         throw FleetError.contended(attempts: Self.attempts)
     }
 
+    /// Fetches the names that the tree knows, and some levels of what they refer to.
+    mutating func fetchLevels(_ count: Int) async throws {
+        var level = Array(0..<tree.count)
+        for _ in 0...max(0, count) where !level.isEmpty {
+            try await add(level)
+            level = tree.nextLevel(limit: .max, ofAll: true)
+        }
+    }
+
     private mutating func add(_ positions: [Int]) async throws {
         let names = positions.map { tree.name(at: $0) }
         let known = hasAsked ? nil : memory?.find(names)
@@ -242,7 +251,8 @@ struct TreeFetch<Value> {
         var copies: [Coherence.Copy] = []
         copies.reserveCapacity(found.count)
         for position in tree.preOrder {
-            guard let value = found[position], let record = value.record else { continue }
+            guard position < found.count, let value = found[position], let record = value.record
+            else { continue }
             copies.append(
                 Coherence.Copy(
                     name: tree.name(at: position), record: record, server: value.server,

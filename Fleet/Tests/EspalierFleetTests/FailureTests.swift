@@ -1,7 +1,7 @@
 import Espalier
 import EspalierFleet
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import FleetFixtures
 import Foundation
 import Testing

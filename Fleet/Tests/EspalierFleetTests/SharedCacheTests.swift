@@ -2,7 +2,7 @@ import Espalier
 import EspalierFixtures
 import EspalierFleet
 import EspalierRedis
-import EspalierSharing
+import EspalierSharedRecords
 import FleetFixtures
 import Foundation
 import Testing

@@ -176,9 +176,9 @@ extension NormalizedCache {
 extension NormalizedCache {
     /// Makes records count as expired, because the store from which they come has newer ones.
     ///
-    /// A read that accepts fresh records only then misses, until the records are restored or written
-    /// again. A read that accepts stale records still finds them. Names that the cache does not have
-    /// are skipped. All reads from now on see the change.
+    /// A read that accepts fresh records only then misses, until the records are restored or
+    /// written again. A read that accepts stale records still finds them. Names that the cache does
+    /// not have are skipped. All reads from now on see the change.
     ///
     /// - Returns: A ticket. It succeeds also where the cache has none of the records.
     @discardableResult

@@ -33,6 +33,9 @@ enum ModuleImports {
         ],
         "EspalierTesting": ["Espalier", "Testing"],
         // swift-log and swift-metrics, only with the trait Server.
+        "EspalierSharedRecords": [
+            "EspalierStore", "EspalierRecords", "EspalierModels", "EspalierCompression",
+        ],
         "EspalierServer": ["EspalierStore", "EspalierRecords", "Logging", "Metrics"],
         "EspalierCharts": [],
         // The hand-written baseline of the benchmarks calls LMDB itself.

@@ -57,7 +57,7 @@ enum RootEntries {
         ".ci", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "Examples", "Fuzz",
         "LICENSE", "Makefile",
         "Package.swift", "Plugins",
-        "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
+        "Fleet", "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
     ]
 
     /// What Git ignores, and Git itself.

@@ -124,9 +124,12 @@ struct Snippet: Sendable {
 
 extension Repository {
     var snippets: [Snippet] {
-        texts.filter { $0.key.hasPrefix("Snippets/") && $0.key.hasSuffix(".swift") }
-            .map { Snippet(path: $0.key, text: $0.value) }
-            .sorted { $0.path < $1.path }
+        texts.filter { path, _ in
+            (path.hasPrefix("Snippets/") || path.hasPrefix("Fleet/Snippets/"))
+                && path.hasSuffix(".swift")
+        }
+        .map { Snippet(path: $0.key, text: $0.value) }
+        .sorted { $0.path < $1.path }
     }
 }
 

@@ -16,6 +16,7 @@ struct Repository: Sendable {
 
     private static let topFolders = [
         "Sources", "Tests", "Benchmarks", "Examples", "Fuzz", "Plugins", "Scripts", "Snippets",
+        "Fleet/Snippets",
         "docs",
     ]
     private static let topFiles = ["Package.swift", "Makefile", "README.md", "CHANGELOG.md"]

@@ -84,8 +84,12 @@ public final class SharedTree {
     /// A record that several types wrote is left out. The children that only another type needs
     /// might lead anywhere: `model` and `elements` tell what else they need.
     ///
-    /// - Parameter limit: The most positions.
-    public func nextLevel(limit: Int) -> [Int] { source.nextLevel(limit: limit) }
+    /// - Parameters:
+    ///   - limit: The most positions.
+    ///   - ofAll: Whether to return the children of records that several types wrote, too.
+    public func nextLevel(limit: Int, ofAll: Bool = false) -> [Int] {
+        source.nextLevel(limit: limit, ofAll)
+    }
 
     /// Reads a node or a key.
     ///
@@ -172,6 +176,11 @@ public final class SharedAges: AgeClock {
     }
 }
 
+extension SharedRecord {
+    /// Whether one type at most has written the record.
+    fileprivate var isOfOneType: Bool { shape.types.count <= 1 }
+}
+
 /// The records of a ``SharedTree``, under handles that are positions in it.
 private final class SharedSource: RecordSource {
     enum State {
@@ -240,7 +249,7 @@ private final class SharedSource: RecordSource {
         states[position] = .found(writer.copyToBuffer())
         children[position] = targets
         if record.maxAge != nil { mayExpire = true }
-        if record.shape.types.count <= 1 { fresh.append(position) }
+        fresh.append(position)
     }
 
     /// Returns the number of a shape. A record's shape is mostly that of the record before.
@@ -270,10 +279,10 @@ private final class SharedSource: RecordSource {
         return order
     }
 
-    func nextLevel(limit: Int) -> [Int] {
+    func nextLevel(limit: Int, _ ofAll: Bool) -> [Int] {
         var level: [Int] = []
         var isTaken = [Bool](repeating: false, count: names.count)
-        for position in fresh {
+        for position in fresh where ofAll || records[position].map(\.isOfOneType) ?? false {
             for handle in children[position] where level.count < limit {
                 let child = Int(handle.rawValue) - 1
                 guard case .unknown = states[child], !isTaken[child] else { continue }
@@ -285,8 +294,8 @@ private final class SharedSource: RecordSource {
         return level
     }
 
-    /// The records that the last read needed and did not have, and the other children of the records
-    /// that refer to them: the read needs some of these next.
+    /// The records that the last read needed and did not have, and the other children of the
+    /// records that refer to them: the read needs some of these next.
     var allWanted: [Int] {
         guard !wanted.isEmpty else { return [] }
         let needed = Set(wanted.map { Handle(UInt64($0) + 1) })
