@@ -275,6 +275,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "EspalierSharedRecordsTests",
+            dependencies: [
+                "EspalierSharedRecords", "EspalierStore", "EspalierInspection", "EspalierModels",
+                "EspalierRecords", "EspalierTestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "EspalierCLITests",
             dependencies: [
                 "EspalierCLI", "EspalierBench", "EspalierCharts", "EspalierFixtures",

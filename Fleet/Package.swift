@@ -79,6 +79,6 @@ let package = Package(
                 .product(name: "_EspalierSharedRecords", package: "Espalier"),
                 .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
-            swiftSettings: settings),
+            exclude: ["reader.py"], swiftSettings: settings),
     ]
 )

@@ -177,7 +177,8 @@ public struct SharedRecord: Sendable {
         let whole = reader
         let format = try reader.byte()
         guard format == Self.format else {
-            throw format > Self.format
+            // Text and other foreign values begin with greater bytes.
+            throw format > Self.format && format < 32
                 ? SharedRecordError.newerFormat(Int(format)) : .damaged("its format is \(format)")
         }
         let end = try whole.verifiedEnd(seed: name.stableHash)

@@ -140,7 +140,7 @@ final class Coherence: Sendable {
             let known = state.servers[server]
             let goesOn =
                 known.runIdentifier == runIdentifier && known.processed <= clock
-                && known.processed > 0
+                && (known.processed > 0 || clock == 0)
             state.servers[server].isFollowed = true
             state.servers[server].runIdentifier = runIdentifier
             if known.runIdentifier.isEmpty {

@@ -175,6 +175,8 @@ public final class FleetInspector: Sendable {
                 var command = RedisCommand("MGET", count: names.count)
                 for name in names { command.append(server.key(of: name)) }
                 let values = try await self.ask(server, command).elements ?? []
+                try await self.reportForeignTypes(
+                    zip(names, values).filter { $1 == .null }.map(\.0), on: server, &result)
                 var children: Set<SharedName> = []
                 var referring: [(SharedName, [String])] = []
                 for (name, value) in zip(names, values) {
@@ -205,11 +207,8 @@ public final class FleetInspector: Sendable {
                     server: servers[server].name, key: servers[server].key(of: name),
                     detail: detail))
         }
-        guard let bytes = value.data else {
-            // The record has gone since its key was listed, or the key holds another type.
-            if value != .null { report("the value is no string") }
-            return nil
-        }
+        // Without a value the record has gone since its key was listed.
+        guard let bytes = value.data else { return nil }
         do throws(SharedRecordError) {
             let record = try SharedRecord(bytes, named: name, shapes)
             result.records += 1
@@ -227,6 +226,22 @@ public final class FleetInspector: Sendable {
             report("\(error)")
         }
         return nil
+    }
+
+    /// Reports the keys that hold a list or another type, for which `MGET` returns nothing.
+    private func reportForeignTypes(
+        _ names: [SharedName], on server: RecordServer, _ result: inout Verification
+    ) async throws {
+        guard !names.isEmpty else { return }
+        let replies = try await server.client.send(
+            names.map { RedisCommand("TYPE", server.key(of: $0)) })
+        for (name, reply) in zip(names, replies) {
+            guard let type = reply.text, type != "none", type != "string" else { continue }
+            result.problems.append(
+                Problem(
+                    server: server.name, key: server.key(of: name),
+                    detail: "the value is a \(type) and no string"))
+        }
     }
 
     /// Returns those of the names that no server has.
