@@ -17,7 +17,6 @@ struct Feed: Codable, NormalizedModel, Sendable {
 }
 
 func share(_ feed: Feed) async throws {
-    // snippet.share
     var configuration = FleetConfiguration(servers: [
         RedisAddress(host: "cache-1"), RedisAddress(host: "cache-2"),
     ])
@@ -31,6 +30,5 @@ func share(_ feed: Feed) async throws {
         person.name = "Ada"
         return person  // every host shows it in milliseconds
     }
-    // snippet.end
     print(feed as Any)
 }

@@ -5,6 +5,7 @@ import EspalierSharedRecords
 import EspalierStore
 import EspalierTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// A server as a dictionary: what it has under each name, as bytes.
@@ -68,6 +69,10 @@ struct RecordDictionary {
 @Suite("Shared records")
 struct SharedRecordTests {
     private let ages = SharedAges(acceptsExpired: false, second: 0)
+
+    private func node(_ id: String, _ values: [String: TreeValue] = [:]) -> TreeModel {
+        .filled(.node, id, values.merging(["number": .scalar(.integer(1))]) { $1 })
+    }
 
     private func model<Type: TreeType>(
         _ type: Type.Type, _ identifier: String, in server: RecordDictionary
@@ -188,8 +193,8 @@ struct SharedRecordTests {
     func outdated() throws {
         let cache = try NormalizedCache(inMemory: Configuration())
         defer { cache.close() }
-        let child = TreeModel.filled(.node, "node:2", [:])
-        let tree = TreeModel.filled(.node, "node:1", ["next": .child(child)])
+        let child = node("node:2")
+        let tree = node("node:1", ["next": .child(child)])
         typealias Node = TypedTree<TreeTypes.Node>
         try cache.set(Node(tree)).wait()
         #expect(cache.read(Node.self, "node:1")?.tree == tree)
@@ -213,15 +218,15 @@ struct SharedRecordTests {
         let cache = try NormalizedCache(inMemory: Configuration())
         defer { cache.close() }
         typealias Node = TypedTree<TreeTypes.Node>
-        let child = TreeModel.filled(.node, "node:2", [:])
-        let tree = TreeModel.filled(.node, "node:1", ["next": .child(child)])
+        let child = node("node:2")
+        let tree = node("node:1", ["next": .child(child)])
         func store(_ write: SharedWrite) throws {
             let changes = try server.apply(write)
             cache.restore(shared: changes.map { ($0.key, $0.value) })
         }
         try store(SharedWrite(setting: [tree]))
         try store(SharedWrite(deleting: [SharedName(.node, "node:2")]))
-        let without = TreeModel.filled(.node, "node:1", [:])
+        let without = node("node:1")
         #expect(cache.read(Node.self, "node:1")?.tree == without)
         #expect(cache.read(Node.self, "node:2") == nil)
         #expect(try model(TreeTypes.Node.self, "node:1", in: server).get() == without)
@@ -234,11 +239,10 @@ struct SharedRecordTests {
 
 /// Counts calls.
 final class ManualCounter: Sendable {
-    private let lock = NSLock()
-    nonisolated(unsafe) private var count = 0  // protected by `lock`
+    private let count = Mutex(0)
 
     func increment() -> Int {
-        lock.withLock {
+        count.withLock { count in
             count += 1
             return count - 1
         }

@@ -77,10 +77,14 @@ public final class CacheTransaction {
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the type's own policy.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Throws: A ``CacheError``: `noIdentifier`, `notFlattened` or `treeTooLarge`, after which
     ///   the transaction can go on; other errors end it, even if the closure catches them.
-    public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy? = nil) throws {
-        try set([model], policy: policy)
+    public func set<Model: IdentifiedModel>(
+        _ model: Model, policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) throws {
+        try set([model], policy: policy, maxAge: maxAge)
     }
 
     /// Stores several trees.
@@ -89,23 +93,26 @@ public final class CacheTransaction {
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the type's own policy.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Throws: The same errors as `set` of one model.
     public func set<Model: IdentifiedModel>(
-        _ models: [Model], policy: WritePolicy? = nil
+        _ models: [Model], policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) throws {
-        _ = try store(models, policy: policy ?? Model.writePolicy)
+        _ = try store(models, policy: policy ?? Model.writePolicy, maxAge: maxAge)
     }
 
     /// Stores trees. Returns true if a read of each now gives exactly the model, because the
     /// records have nothing that the models lack. Returns false if that is not known: a write that
     /// replaces does not compare all occurrences of a node.
     func store<Model: IdentifiedModel>(
-        _ models: [Model], policy: WritePolicy
+        _ models: [Model], policy: WritePolicy, maxAge: Duration? = nil
     ) throws -> Bool {
         let mixed = commit.mixedRecords
         var isPlain = false
         try write { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let entries = try models.map { try flattener.entry(of: $0) }
             let tree = flattener.finish()
             isPlain = policy == .merge && !tree.hasProjections && tree.contradictions == 0
@@ -122,14 +129,17 @@ public final class CacheTransaction {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the type's own policy.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     /// - Throws: The same errors as `set` of one model.
     public func setCollection<Model: IdentifiedModel>(
-        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) throws {
         guard !key.isEmpty else { throw CacheError.noIdentifier }
         let policy = policy ?? Model.writePolicy
         try write { flattener in
             flattener.policy = policy
+            flattener.maxAge = maxAge
             let values = try models.map { model in
                 try flattener.value { try ModelStorage.encode(model, into: $0) }
             }

@@ -28,6 +28,8 @@ public struct WriteBatch: Sendable {
         var isDelete = false
         /// Whether a full queue may drop the step.
         var isDroppable = false
+        /// How old the records may be; nil for what their types say.
+        var maxAge: Duration?
         let flatten: @Sendable (Flattener) throws -> BatchSection.Step
     }
 
@@ -48,11 +50,17 @@ public struct WriteBatch: Sendable {
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the type.
-    public mutating func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy? = nil) {
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
+    public mutating func set<Model: IdentifiedModel>(
+        _ model: Model, policy: WritePolicy? = nil, maxAge: Duration? = nil
+    ) {
         guard model.modelIdentifier?.isEmpty == false else {
             return fail(.noIdentifier(of: Model.self))
         }
-        add(policy ?? Model.writePolicy, isDroppable: true) { .node(try $0.entry(of: model)) }
+        add(policy ?? Model.writePolicy, isDroppable: true, maxAge) {
+            .node(try $0.entry(of: model))
+        }
     }
 
     /// Stores several trees.
@@ -61,10 +69,12 @@ public struct WriteBatch: Sendable {
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the type.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     public mutating func set<Model: IdentifiedModel>(
-        _ models: [Model], policy: WritePolicy? = nil
+        _ models: [Model], policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) {
-        for model in models { set(model, policy: policy) }
+        for model in models { set(model, policy: policy, maxAge: maxAge) }
     }
 
     /// Stores a tree under a key, as ``NormalizedCache/setModel(_:forKey:policy:maxAge:)`` does.
@@ -74,14 +84,16 @@ public struct WriteBatch: Sendable {
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the type.
+    ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     public mutating func setModel<Model: IdentifiedModel>(
-        _ model: Model, forKey key: String, policy: WritePolicy? = nil
+        _ model: Model, forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) {
         guard !key.isEmpty else { return fail(.noIdentifier) }
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
-            return set(model, policy: policy)
+            return set(model, policy: policy, maxAge: maxAge)
         }
-        add(policy ?? Model.writePolicy, isDroppable: true) { flattener in
+        add(policy ?? Model.writePolicy, isDroppable: true, maxAge) { flattener in
             .key(key, try flattener.value { try ModelStorage.encode(model, into: $0) })
         }
     }
@@ -106,11 +118,13 @@ public struct WriteBatch: Sendable {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the type.
+    ///   - maxAge: How old the records may be, see ``IdentifiedModel/maxAge``; nil for
+    ///     what their types say.
     public mutating func setCollection<Model: IdentifiedModel>(
-        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) {
         let encodings = models.map(ModelStorage.encoding)
-        collection(key, policy ?? Model.writePolicy, isDroppable: true) { flattener in
+        collection(key, policy ?? Model.writePolicy, isDroppable: true, maxAge) { flattener in
             .replaceAll(try encodings.map { try flattener.value($0) })
         }
     }
@@ -184,18 +198,20 @@ public struct WriteBatch: Sendable {
     // MARK: - Implementation
 
     private mutating func add(
-        _ policy: WritePolicy, isDroppable: Bool,
+        _ policy: WritePolicy, isDroppable: Bool, _ maxAge: Duration?,
         _ flatten: @escaping @Sendable (Flattener) throws -> BatchSection.Step
     ) {
-        drafts.append(Draft(policy: policy, isDroppable: isDroppable, flatten: flatten))
+        drafts.append(
+            Draft(policy: policy, isDroppable: isDroppable, maxAge: maxAge, flatten: flatten))
     }
 
     private mutating func collection(
         _ key: String, _ policy: WritePolicy, isDroppable: Bool = false,
+        _ maxAge: Duration? = nil,
         _ flatten: @escaping @Sendable (Flattener) throws -> CollectionOperation
     ) {
         guard !key.isEmpty else { return fail(.noIdentifier) }
-        add(policy, isDroppable: isDroppable) { .collection(key, try flatten($0)) }
+        add(policy, isDroppable: isDroppable, maxAge) { .collection(key, try flatten($0)) }
     }
 
     private mutating func delete(_ nameSpace: NameSpace, _ identifier: String) {
@@ -216,9 +232,13 @@ public struct WriteBatch: Sendable {
         var sections: [BatchSection] = []
         var rest = drafts[...]
         while let first = rest.first {
-            let part = rest.prefix { $0.policy == first.policy && $0.isDelete == first.isDelete }
+            let part = rest.prefix {
+                $0.policy == first.policy && $0.isDelete == first.isDelete
+                    && $0.maxAge == first.maxAge
+            }
             rest = rest.dropFirst(part.count)
             flattener.policy = first.policy
+            flattener.maxAge = first.maxAge
             let steps = try part.map { try $0.flatten(flattener) }
             sections.append(
                 BatchSection(tree: flattener.finish(), policy: first.policy, steps: steps))

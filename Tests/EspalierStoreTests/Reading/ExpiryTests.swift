@@ -118,6 +118,31 @@ struct ExpiryTests {
         }
     }
 
+    @Test("Steps of a batch and of a transaction have ages of their own")
+    func steps() throws {
+        try withCache(configuration()) { cache in
+            try cache.write { batch in
+                batch.set(Plate(id: 1), maxAge: .seconds(60))
+                batch.set(Plate(id: 2))
+                batch.setModel(Plate(id: 3), forKey: "best", maxAge: .seconds(60))
+                batch.setCollection([Plate(id: 4)], forKey: "all", maxAge: .seconds(60))
+            }.wait()
+            try cache.transaction { transaction in
+                try transaction.set(Plate(id: 5), maxAge: .seconds(60))
+                try transaction.set([Plate(id: 6)])
+                try transaction.setCollection(
+                    [Plate(id: 7)], forKey: "rest", maxAge: .seconds(60))
+            }
+            let names = [1, 2, 3, 4, 5, 6, 7].map { "Plate:\($0)" }
+            #expect(names.allSatisfy { cache.read(Plate.self, $0) != nil })
+            clock.advance(61)
+            let fresh = names.filter { cache.read(Plate.self, $0) != nil }
+            #expect(fresh == ["Plate:2", "Plate:6"])
+            #expect(cache.collection(of: Plate.self, forKey: "all") == nil)
+            #expect(cache.collection(of: Plate.self, forKey: "rest") == nil)
+        }
+    }
+
     @Test("Keys and collections expire, too")
     func keysAndCollections() throws {
         try withCache(configuration()) { cache in

@@ -112,7 +112,8 @@ enum SnippetRun {
 struct PrintedLinesTests {
     @Test(
         "A snippet prints the lines that its comments promise",
-        arguments: Repository.current.snippets.filter(\.isBuilt))
+        arguments: Repository.current.snippets.filter { $0.isBuilt && !$0.path.hasPrefix("Fleet/") }
+    )
     func repository(snippet: Snippet) throws {
         expectNone(PrintedLines.violations(of: snippet, output: try SnippetRun.output(of: snippet)))
     }
