@@ -90,8 +90,6 @@ final class Coherence: Sendable {
     private let statistics: FleetCounters
     /// The earliest `confirmed` of all servers; -1 for none.
     private let confirmedAt = Atomic<Int>(-1)
-    /// How often all copies were thrown away.
-    private let resets = Atomic<Int>(0)
 
     /// The most names in `recent`.
     private static let recentLimit = 50_000
@@ -225,7 +223,6 @@ final class Coherence: Sendable {
         near.removeAll()
         memory.removeAll()
         statistics.add(\.resets, 1)
-        resets.add(1, ordering: .relaxed)
     }
 
     /// Notes that a server can't be followed any more.

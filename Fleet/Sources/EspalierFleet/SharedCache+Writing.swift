@@ -233,6 +233,7 @@ extension SharedCache {
         // From here on copies of these records may be older than the servers'.
         defer { noteWrite() }
         var copies: [[Coherence.Copy]] = []
+        var asked = ""
         do {
             counters.add(\.roundTrips, 1)
             let parts = parts(of: records, names, found)
@@ -240,6 +241,7 @@ extension SharedCache {
             guard isCertain || isOnOneServer(found.keys, parts) else { return false }
             for part in parts {
                 let server = servers.all[part.server]
+                asked = server.name
                 let result = try await server.commit(
                     part.changes, checks: checks.map { ($0.key, $0.value.version) },
                     version: version, shapes: part.shapes,
@@ -263,8 +265,7 @@ extension SharedCache {
         } catch let error as RedisError {
             counters.add(\.failures, 1)
             coherence.outdate(names)
-            let server = parts(of: records, names, found).first?.server ?? 0
-            throw FleetError.unavailable(server: servers.all[server].name, error)
+            throw FleetError.unavailable(server: asked, error)
         }
         counters.add(\.writes, 1)
         remember(copies, found)

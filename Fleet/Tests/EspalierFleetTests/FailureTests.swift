@@ -90,6 +90,44 @@ struct FailureTests {
         #expect(await allowed.read(Member.self, "Member:1") == Member("1"))
     }
 
+    @Test("A server of an old version, and one that speaks another protocol, are clear errors")
+    func wrongServers() throws {
+        let answers = [
+            "$45\\r\\nredis_version:5.0.7\\r\\nrun_id:0123456789abcdef0\\r\\n", "HTTP/1.1 400",
+        ]
+        for (answer, isOld) in zip(answers, [true, false]) {
+            let script = """
+                import socket, sys
+                server = socket.create_server(("127.0.0.1", 0))
+                print(server.getsockname()[1], flush=True)
+                while True:
+                    client = server.accept()[0]
+                    client.recv(1000)
+                    client.sendall(b"\(answer)\\r\\n")
+                """
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["python3", "-c", script]
+            process.standardOutput = output
+            try process.run()
+            defer { process.terminate() }
+            let line = String(
+                decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+            #expect {
+                _ = try RedisConnection(
+                    RedisAddress(host: "127.0.0.1", port: port), timeout: .seconds(1))
+            } throws: { error in
+                switch error as? RedisError {
+                case .unsupportedVersion(let version): isOld && version == "5.0.7"
+                case .malformed: !isOld
+                default: false
+                }
+            }
+        }
+    }
+
     @Test("Values that are not intact records are counted misses, and writes replace them")
     func damagedValues() async throws {
         let fleet = try await Fleet(servers: 1)
