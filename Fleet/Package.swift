@@ -67,6 +67,15 @@ let package = Package(
                 .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             path: "Benchmarks", swiftSettings: settings),
+        // Fleets in virtual time, for `docs/FLEET.md`.
+        .target(
+            name: "FleetSimulation",
+            dependencies: [.product(name: "_EspalierCharts", package: "Espalier")],
+            path: "Simulation/Model", swiftSettings: settings),
+        .executableTarget(
+            name: "fleet-simulation",
+            dependencies: ["FleetSimulation", "EspalierFleet", "EspalierRedis", "FleetFixtures"],
+            path: "Simulation/Tool", swiftSettings: settings),
         // A host of the attacks in the tests, as a process of its own.
         .executableTarget(
             name: "fleet-host", dependencies: ["EspalierFleet", "FleetFixtures"],
@@ -80,5 +89,8 @@ let package = Package(
                 .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             exclude: ["reader.py"], swiftSettings: settings),
+        .testTarget(
+            name: "FleetSimulationTests", dependencies: ["FleetSimulation"],
+            swiftSettings: settings),
     ]
 )
