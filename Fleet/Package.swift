@@ -17,13 +17,12 @@ let package = Package(
     name: "Fleet",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "EspalierFleet", targets: ["EspalierFleet"]),
+        .library(name: "EspalierFleet", targets: ["EspalierFleet", "EspalierRedis"]),
         .executable(name: "espalier-fleet", targets: ["espalier-fleet"]),
     ],
     dependencies: [
-        // Without the macro: swift-syntax takes minutes to build. The trait is that of the feeds in
-        // the tests.
-        .package(name: "Espalier", path: "..", traits: ["CommandLine"]),
+        // Without the macro: swift-syntax takes minutes to build.
+        .package(name: "Espalier", path: "..", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -48,7 +47,6 @@ let package = Package(
             dependencies: [
                 "EspalierFleet", "EspalierRedis",
                 .product(name: "Espalier", package: "Espalier"),
-                .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             path: "Tests/FleetFixtures", swiftSettings: settings),
         .executableTarget(
@@ -64,7 +62,6 @@ let package = Package(
                 "EspalierFleet", "EspalierRedis", "FleetFixtures",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "_EspalierSharedRecords", package: "Espalier"),
-                .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             path: "Benchmarks", swiftSettings: settings),
         // Fleets in virtual time, for `docs/FLEET.md`.
@@ -86,7 +83,6 @@ let package = Package(
                 "EspalierFleet", "EspalierRedis", "FleetFixtures", "fleet-host",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "_EspalierSharedRecords", package: "Espalier"),
-                .product(name: "_EspalierFixtures", package: "Espalier"),
             ],
             exclude: ["reader.py"], swiftSettings: settings),
         .testTarget(

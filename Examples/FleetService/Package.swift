@@ -7,7 +7,7 @@ let package = Package(
     name: "FleetService",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Espalier", path: "../..", traits: ["CommandLine"]),
+        .package(name: "Espalier", path: "../..", traits: []),
         .package(name: "Fleet", path: "../../Fleet"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),

@@ -1,5 +1,4 @@
 import Espalier
-import EspalierFixtures
 import EspalierFleet
 import EspalierRedis
 import EspalierSharedRecords
@@ -42,8 +41,7 @@ func host(_ number: UInt64) throws -> SharedCache {
 let (a, b) = (try host(1), try host(2))
 _ = await a.waitUntilCurrent()
 _ = await b.waitUntilCurrent()
-var generator = FeedGenerator(seed: 1)
-let feed = generator.feed(posts: 100)
+let feed = Feed.sample(posts: 100)
 let identifier = feed.modelIdentifier ?? ""
 try await a.set(feed)
 
@@ -56,7 +54,7 @@ if CommandLine.arguments.contains("profile") {
     for _ in 0..<5 {
         line(
             "shared hit",
-            await median(200) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
+            await median(200) { _ = await fresh.read(Feed.self, identifier) })
     }
     exit(0)
 }
@@ -73,12 +71,10 @@ if CommandLine.arguments.contains("profile-changes") {
         line(
             "change",
             try await median(500) {
-                try await a.update(HandWrittenPerson.self, person) { old in
-                    HandWrittenPerson(
-                        id: old.id, name: "\(round) \(Int.random(in: 0..<10_000))",
-                        handle: old.handle, headline: old.headline, avatar: old.avatar,
-                        followersCount: old.followersCount, followingCount: old.followingCount,
-                        isVerified: old.isVerified)
+                try await a.update(FeedPerson.self, person) { old in
+                    var person = old
+                    person.name = "\(round) \(Int.random(in: 0..<10_000))"
+                    return person
                 }
             })
     }
@@ -87,7 +83,7 @@ if CommandLine.arguments.contains("profile-changes") {
 }
 
 // A near hit.
-_ = await b.read(HandWrittenFeed.self, identifier)
+_ = await b.read(Feed.self, identifier)
 try await Task.sleep(for: .milliseconds(100))
 let plain = try NormalizedCache(inMemory: Configuration())
 try plain.set(feed).wait()
@@ -95,8 +91,8 @@ func near(_ title: String) async {
     var ratios: [Double] = []
     var (shared, alone) = ([Double](), [Double]())
     for _ in 0..<9 {
-        let first = await median(200) { _ = await plain.read(HandWrittenFeed.self, identifier) }
-        let second = await median(200) { _ = await b.read(HandWrittenFeed.self, identifier) }
+        let first = await median(200) { _ = await plain.read(Feed.self, identifier) }
+        let second = await median(200) { _ = await b.read(Feed.self, identifier) }
         ratios.append(second / first)
         shared.append(second)
         alone.append(first)
@@ -111,18 +107,18 @@ func nearCold(_ title: String) async {
     for _ in 0..<9 {
         let first = await median(40) {
             plain.trimMemory()
-            _ = await plain.read(HandWrittenFeed.self, identifier)
+            _ = await plain.read(Feed.self, identifier)
         }
         let second = await median(40) {
             b.near.trimMemory()
-            _ = await b.read(HandWrittenFeed.self, identifier)
+            _ = await b.read(Feed.self, identifier)
         }
         ratios.append(second / first)
     }
     line("near hit, \(title): ratio (1.1)", ratios.sorted()[4], "")
 }
 await nearCold("decoded")
-try await a.update(HandWrittenPerson.self, feed.posts[0].author.modelIdentifier ?? "") { $0 }
+try await a.update(FeedPerson.self, feed.posts[0].author.modelIdentifier ?? "") { $0 }
 await near("in memory, after a change")
 await nearCold("decoded, after a change")
 
@@ -149,10 +145,10 @@ for _ in 0..<40 {
     let fresh = try host(3)
     _ = await fresh.waitUntilCurrent()
     // Learns the shapes, as a host does once.
-    _ = await fresh.read(HandWrittenPerson.self, feed.posts[0].author.modelIdentifier ?? "")
+    _ = await fresh.read(FeedPerson.self, feed.posts[0].author.modelIdentifier ?? "")
     // What opening the host has begun ends.
     try await Task.sleep(for: .milliseconds(100))
-    sharedTimes.append(await median(1) { _ = await fresh.read(HandWrittenFeed.self, identifier) })
+    sharedTimes.append(await median(1) { _ = await fresh.read(Feed.self, identifier) })
     fresh.close()
 }
 let (mgetTime, sharedTime) = (mgetTimes.sorted()[20], sharedTimes.sorted()[20])
@@ -166,11 +162,10 @@ var number = 0
 let change = try await median(200) {
     number += 1
     let name = "Ada \(number)"
-    try await a.update(HandWrittenPerson.self, person) { old in
-        HandWrittenPerson(
-            id: old.id, name: name, handle: old.handle, headline: old.headline,
-            avatar: old.avatar, followersCount: old.followersCount,
-            followingCount: old.followingCount, isVerified: old.isVerified)
+    try await a.update(FeedPerson.self, person) { old in
+        var person = old
+        person.name = name
+        return person
     }
 }
 let encoder = JSONEncoder()
@@ -178,8 +173,8 @@ _ = try connection.send([RedisCommand("SET", "json", Array(try encoder.encode(fe
 let decoder = JSONDecoder()
 let json = try await median(20) {
     let reply = try connection.send([RedisCommand("GET", "json")])[0]
-    var feed = try decoder.decode(HandWrittenFeed.self, from: Data(reply.data ?? []))
-    feed = HandWrittenFeed(id: feed.id, title: feed.title + "!", posts: feed.posts)
+    var feed = try decoder.decode(Feed.self, from: Data(reply.data ?? []))
+    feed.posts[0].author.name += "!"
     _ = try connection.send([RedisCommand("SET", "json", Array(try encoder.encode(feed)))])
 }
 line("change of a person", change)
@@ -190,7 +185,7 @@ line("change: ratio (30)", json / change, "")
 let hosts = try (0..<20).map { try host(UInt64(100 + $0)) }
 for host in hosts {
     _ = await host.waitUntilCurrent()
-    _ = await host.read(HandWrittenFeed.self, identifier)
+    _ = await host.read(Feed.self, identifier)
 }
 let end = ContinuousClock.now + .seconds(5)
 await withTaskGroup(of: Void.self) { group in
@@ -204,12 +199,11 @@ await withTaskGroup(of: Void.self) { group in
                 count += 1
                 let name = "\(count)"
                 _ = try? await hosts[writer].update(
-                    HandWrittenPerson.self, post.author.modelIdentifier ?? ""
+                    FeedPerson.self, post.author.modelIdentifier ?? ""
                 ) { old in
-                    HandWrittenPerson(
-                        id: old.id, name: name, handle: old.handle, headline: old.headline,
-                        avatar: old.avatar, followersCount: old.followersCount,
-                        followingCount: old.followingCount, isVerified: old.isVerified)
+                    var person = old
+                    person.name = name
+                    return person
                 }
                 try? await Task.sleep(until: next, clock: .continuous)
             }
@@ -218,7 +212,7 @@ await withTaskGroup(of: Void.self) { group in
     for host in hosts {
         group.addTask {
             while ContinuousClock.now < end {
-                _ = await host.read(HandWrittenFeed.self, identifier)
+                _ = await host.read(Feed.self, identifier)
                 try? await Task.sleep(for: .milliseconds(50))
             }
         }

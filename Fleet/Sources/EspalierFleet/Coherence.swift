@@ -64,6 +64,8 @@ final class Coherence: Sendable {
         var runIdentifier = ""
         /// The commits of this host that are near already, and that the follower has not met.
         var own: Set<UInt64> = []
+        /// The times of the versions of commits of this host of which the follower has not heard.
+        var ownVersions: Set<UInt64> = []
         /// The last moment at which the host knew all of the server's commits.
         var confirmed: Moment?
     }
@@ -160,8 +162,9 @@ final class Coherence: Sendable {
     func apply(
         _ entries: [ChangeEntry], of server: Int
     ) -> [SharedName]? {
-        let (changed, waiters) = state.withLock { state -> ([SharedName]?, [Waiter]) in
+        let (foreign, waiters) = state.withLock { state -> ([SharedName]?, [Waiter]) in
             var changed: [SharedName] = []
+            var foreign: [SharedName] = []
             for entry in entries {
                 let last = state.servers[server].processed
                 // A server without a commit has no number yet.
@@ -171,6 +174,9 @@ final class Coherence: Sendable {
                     state.recent[name] = entry.clock
                     state.order.append((server, entry.clock, name))
                 }
+                let isOwn =
+                    state.servers[server].ownVersions.remove(entry.version.time) != nil
+                if !isOwn { foreign += entry.names }
                 guard state.servers[server].own.remove(entry.clock) == nil else { continue }
                 changed += entry.names
             }
@@ -178,12 +184,12 @@ final class Coherence: Sendable {
             if !changed.isEmpty {
                 memory.remove(changed)
                 near.outdate(shared: Set(changed))
-                statistics.add(\.changesReceived, changed.count)
             }
-            return (changed, takeWaiters(&state))
+            if !foreign.isEmpty { statistics.add(\.changesReceived, foreign.count) }
+            return (foreign, takeWaiters(&state))
         }
         for waiter in waiters { waiter.continuation.resume(returning: true) }
-        return changed
+        return foreign
     }
 
     /// Notes that at a moment the last commit of a server was one that the host has processed.
@@ -216,6 +222,7 @@ final class Coherence: Sendable {
         for index in state.servers.indices {
             state.servers[index].windowStart = state.servers[index].processed
             state.servers[index].own = []
+            state.servers[index].ownVersions = []
         }
         state.recent = [:]
         state.order = []
@@ -279,14 +286,16 @@ final class Coherence: Sendable {
 
     /// Waits until the follower has processed a commit of a server. Returns false if it does not in
     /// time.
-    func wait(for clock: UInt64, of server: Int) async -> Bool {
+    func wait(
+        for clock: UInt64, of server: Int, atMost limit: Duration = waitLimit
+    ) async -> Bool {
         await withCheckedContinuation { continuation in
             let known: Bool? = state.withLock { state in
                 if state.servers[server].processed >= clock { return true }
                 guard state.servers[server].isFollowed else { return false }
                 state.waiters.append(
                     Waiter(
-                        server: server, clock: clock, deadline: Moment.now + Self.waitLimit,
+                        server: server, clock: clock, deadline: Moment.now + limit,
                         continuation: continuation))
                 return nil
             }
@@ -305,6 +314,17 @@ final class Coherence: Sendable {
             guard await wait(for: latest, of: server) else { return false }
         }
         return state.withLock { state in restore(copies, &state) }
+    }
+
+    /// Notes that this host is about to commit a version on a server, so that the follower does not
+    /// take the commit for that of another host.
+    func announce(_ version: RecordVersion, on server: Int) {
+        state.withLock { _ = $0.servers[server].ownVersions.insert(version.time) }
+    }
+
+    /// Notes that an announced commit was not made, or that nobody knows.
+    func retract(_ version: RecordVersion, on server: Int) {
+        state.withLock { _ = $0.servers[server].ownVersions.remove(version.time) }
     }
 
     /// Puts records into the near cache that a commit of this host has written, at once if the

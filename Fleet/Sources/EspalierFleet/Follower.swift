@@ -22,6 +22,7 @@ final class Follower: Sendable {
     private let observers: ChangeObservers
     private let timeout: Duration
     private let heartbeat: Duration
+    private let bound: Duration
     private let statistics: FleetCounters
     private let logger: Logger?
     private let milliseconds: @Sendable () -> UInt64
@@ -45,6 +46,7 @@ final class Follower: Sendable {
         // Well below the bound, so that one late answer does not make copies stale.
         heartbeat = max(
             .milliseconds(5), min(.milliseconds(100), configuration.maximumStaleness / 5))
+        bound = configuration.maximumStaleness
         self.statistics = statistics
         self.logger = logger
         milliseconds = configuration.milliseconds
@@ -70,7 +72,7 @@ final class Follower: Sendable {
         else { return }
         if case .error = reply { return }
         let clock = RecordServer.clock(reply)
-        guard await coherence.wait(for: clock, of: index) else { return }
+        guard await coherence.wait(for: clock, of: index, atMost: bound) else { return }
         coherence.confirm(index, clock, runIdentifier: answer.runIdentifier, at: asked)
     }
 

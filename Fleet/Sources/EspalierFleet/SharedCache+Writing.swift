@@ -233,7 +233,7 @@ extension SharedCache {
         // From here on copies of these records may be older than the servers'.
         defer { noteWrite() }
         var copies: [[Coherence.Copy]] = []
-        var asked = ""
+        var asked = 0
         do {
             counters.add(\.roundTrips, 1)
             let parts = parts(of: records, names, found)
@@ -241,13 +241,15 @@ extension SharedCache {
             guard isCertain || isOnOneServer(found.keys, parts) else { return false }
             for part in parts {
                 let server = servers.all[part.server]
-                asked = server.name
+                asked = part.server
+                coherence.announce(version, on: part.server)
                 let result = try await server.commit(
                     part.changes, checks: checks.map { ($0.key, $0.value.version) },
                     version: version, shapes: part.shapes,
                     changeLimit: configuration.changeLimit)
                 guard case .committed(let number) = result else {
                     counters.add(\.conflicts, 1)
+                    coherence.retract(version, on: part.server)
                     memory.remove(Array(found.keys))
                     await settle(copies)
                     return false
@@ -264,8 +266,11 @@ extension SharedCache {
             }
         } catch let error as RedisError {
             counters.add(\.failures, 1)
+            coherence.retract(version, on: asked)
             coherence.outdate(names)
-            throw FleetError.unavailable(server: asked, error)
+            // The server may have the records all the same.
+            observers.notify(names, deleted: [], source: 0)
+            throw FleetError.unavailable(server: servers.all[asked].name, error)
         }
         counters.add(\.writes, 1)
         remember(copies, found)

@@ -85,18 +85,22 @@ public final class RedisClient: Sendable {
         return reply
     }
 
-    /// Returns the lane that waits for least, beginning with another one each time.
+    /// Returns the connected lane that waits for least, beginning with another one each time. Lanes
+    /// without a connection are asked to connect, and used only if there is no other.
     private func leastLoadedLane() -> Lane {
         let first = next.wrappingAdd(1, ordering: .relaxed).newValue
         let start = Int(UInt(bitPattern: first) % UInt(lanes.count))
-        var best = lanes[start]
-        var least = best.load
-        for offset in 1..<lanes.count where least > 0 {
+        var best: (lane: Lane, load: Int)?
+        for offset in lanes.indices {
             let lane = lanes[(start + offset) % lanes.count]
-            let load = lane.load
-            if load < least { (best, least) = (lane, load) }
+            guard let load = lane.load else {
+                lane.connect()
+                continue
+            }
+            if load < best?.load ?? .max { best = (lane, load) }
+            if load == 0 { break }
         }
-        return best
+        return best?.lane ?? lanes[start]
     }
 }
 
@@ -147,6 +151,7 @@ private final class Lane: Sendable {
         /// Whether a caller has the connection.
         var isLent = false
         var isClosed = false
+        var isConnected = false
         var load = 0
     }
     private let state = Mutex(State())
@@ -169,8 +174,11 @@ private final class Lane: Sendable {
         self.timeout = timeout
     }
 
-    /// The number of requests that are not answered.
-    var load: Int { state.withLock { $0.load } }
+    /// The number of requests that are not answered; nil without a connection.
+    var load: Int? { state.withLock { $0.isConnected ? $0.load : nil } }
+
+    /// Lets the thread connect, unless the last attempt was too short a time ago.
+    func connect() { wake.signal() }
 
     func start() {
         let thread = Thread { [self] in run() }
@@ -216,6 +224,7 @@ private final class Lane: Sendable {
             state.load -= 1
             state.isLent = false
             state.idle = connection
+            state.isConnected = connection != nil
             return !state.requests.isEmpty || state.isClosed || connection == nil
         }
         if mustWake { wake.signal() }
@@ -296,7 +305,10 @@ private final class Lane: Sendable {
                 connection = nil
                 finish(work.requests, error)
             }
-            state.withLock { $0.idle = connection.map { Passed(connection: $0) } }
+            state.withLock { state in
+                state.idle = connection.map { Passed(connection: $0) }
+                state.isConnected = connection != nil
+            }
         }
     }
 

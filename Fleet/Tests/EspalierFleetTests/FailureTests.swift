@@ -100,10 +100,10 @@ struct FailureTests {
                 import socket, sys
                 server = socket.create_server(("127.0.0.1", 0))
                 print(server.getsockname()[1], flush=True)
-                while True:
-                    client = server.accept()[0]
-                    client.recv(1000)
-                    client.sendall(b"\(answer)\\r\\n")
+                server.settimeout(10)
+                client = server.accept()[0]
+                client.recv(1000)
+                client.sendall(b"\(answer)\\r\\n")
                 """
             let process = Process()
             let output = Pipe()
@@ -111,7 +111,6 @@ struct FailureTests {
             process.arguments = ["python3", "-c", script]
             process.standardOutput = output
             try process.run()
-            defer { process.terminate() }
             let line = String(
                 decoding: output.fileHandleForReading.availableData, as: UTF8.self)
             let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
