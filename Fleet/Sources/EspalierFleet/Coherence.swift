@@ -242,7 +242,7 @@ final class Coherence: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
 
-    /// Ends waits that have lasted too long. Followers call it again and again.
+    /// Ends waits that have lasted too long. A task of each follower calls it again and again.
     func endLateWaits() {
         let now = Moment.now
         let waiters = state.withLock { state in

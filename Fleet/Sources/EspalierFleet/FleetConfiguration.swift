@@ -2,7 +2,7 @@ import EspalierRecords
 public import EspalierRedis
 import EspalierSharedRecords
 public import EspalierStore
-public import Foundation
+import Foundation
 
 /// How a host shares records with others.
 ///

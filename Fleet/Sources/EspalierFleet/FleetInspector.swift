@@ -1,5 +1,5 @@
 import EspalierRecords
-public import EspalierRedis
+import EspalierRedis
 public import EspalierSharedRecords
 import Foundation
 

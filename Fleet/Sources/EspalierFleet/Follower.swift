@@ -62,7 +62,17 @@ final class Follower: Sendable {
                 try? await Task.sleep(for: heartbeat)
             }
         }
+        // Apart, because the thread and the heartbeat may wait for a server.
+        Task.detached { [self] in
+            while !isClosed.load(ordering: .relaxed) {
+                coherence.endLateWaits()
+                try? await Task.sleep(for: Self.waitCheck)
+            }
+        }
     }
+
+    /// How often waits for the follower are ended that have lasted too long.
+    private static let waitCheck = Duration.milliseconds(50)
 
     /// Asks for the last commit, and confirms that the host knows it.
     private func beat() async {
@@ -96,7 +106,6 @@ final class Follower: Sendable {
                     statistics.add(\.disconnections, 1)
                 }
                 lastError = error
-                coherence.endLateWaits()
                 Thread.sleep(forTimeInterval: 0.02)
             }
         }
@@ -142,7 +151,6 @@ final class Follower: Sendable {
                 let age = now - min(now, last.version.milliseconds)
                 statistics.addDelay(.milliseconds(Int(clamping: age)))
             }
-            coherence.endLateWaits()
         }
     }
 

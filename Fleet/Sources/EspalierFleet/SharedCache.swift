@@ -1,7 +1,7 @@
-public import EspalierModels
+import EspalierModels
 public import EspalierRecords
 import EspalierRedis
-public import EspalierSharedRecords
+import EspalierSharedRecords
 public import EspalierStore
 import Foundation
 public import Logging

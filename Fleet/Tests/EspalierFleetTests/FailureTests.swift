@@ -12,7 +12,7 @@ struct FailureTests {
     func serversGone() async throws {
         let fleet = try await Fleet(servers: 1) {
             $0.maximumStaleness = .milliseconds(100)
-            $0.staleLimit = .milliseconds(700)
+            $0.staleLimit = .milliseconds(1_500)
             $0.timeout = .milliseconds(200)
         }
         defer { fleet.end() }

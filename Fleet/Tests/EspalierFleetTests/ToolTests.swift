@@ -60,7 +60,8 @@ struct ToolTests {
         #expect(statistics.map(\.name) == servers)
         #expect(statistics.compactMap { $0.records?["node"] }.reduce(0, +) == 30)
         #expect(statistics.compactMap { $0.records?["collection"] }.reduce(0, +) == 1)
-        #expect(statistics.allSatisfy { $0.commits > 0 && $0.followers == 2 })
+        // A follower that asks again at this moment does not wait.
+        #expect(statistics.allSatisfy { $0.commits > 0 && (1...2).contains($0.followers) })
         let table = try ProgramOutcome.tool("stats", "--server", servers[0])
         #expect(table.output.split(separator: "\n").count == 2)
     }

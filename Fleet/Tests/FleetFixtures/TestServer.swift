@@ -1,6 +1,6 @@
-public import EspalierFleet
+import EspalierFleet
 public import EspalierRedis
-public import Foundation
+import Foundation
 import Synchronization
 
 /// A Redis server of a test's own, on a free port, with its files in a temporary directory.
