@@ -119,6 +119,7 @@ final class AccessLog: Sendable {
         var taken = Touches()
         // Touches of a generation that is not live any more are dropped, too.
         begin(generation)
+        guard limit > 0 else { return taken }
         if count.load(ordering: .relaxed) <= limit {
             for part in parts {
                 part.state.withLock { state in

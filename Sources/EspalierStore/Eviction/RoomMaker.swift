@@ -90,6 +90,8 @@ final class RoomMaker: Sendable {
         let needed = pages + plan.reserve
         guard pages <= plan.mostPages else { throw full(generation, committer) }
         var evictionSteps = Int.max
+        // How many accesses the next eviction applies.
+        var accesses = 0
         var idle = 0
         var attempts = 0
         for _ in 0..<Self.transactionLimit {
@@ -107,8 +109,12 @@ final class RoomMaker: Sendable {
                     let used = try environment.read { try $0.pages().used }
                     let request = CommitTransaction.Request(
                         operations: [], goal: .pages(max(0, used - missing), .budget),
-                        evictionSteps: evictionSteps, appliesLogs: false)
-                    if try evict(request, in: generation, committer).steps > 0 {
+                        evictionSteps: evictionSteps, logs: .accesses(accesses))
+                    let progress = try evict(request, in: generation, committer)
+                    if progress.steps > 0 {
+                        // Reads have accessed all that it looked at, and the next one would spare
+                        // the same records again. As many accesses as it has spared fit, too.
+                        accesses = progress.removals > 0 ? 0 : max(accesses, progress.steps)
                         if evictionSteps < 1 << 20 { evictionSteps *= 4 }
                         idle = 0
                         continue
@@ -122,7 +128,9 @@ final class RoomMaker: Sendable {
                         try repeatOrFail(attempts, in: generation, committer)
                     }
                 } catch let error where Self.isOutOfPages(error) {
-                    if evictionSteps > 1 {
+                    if accesses > 0 {
+                        accesses /= 4
+                    } else if evictionSteps > 1 {
                         // Fewer steps need fewer pages, down to one record at a time.
                         evictionSteps = evictionSteps == .max ? 16 : evictionSteps / 4
                     } else if free.recent > 8 {

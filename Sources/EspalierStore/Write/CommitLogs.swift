@@ -26,15 +26,15 @@ final class CommitLogs: Sendable {
         let statistics: LifetimeCounters
     }
 
-    /// Takes at most `count` accesses and cycles, and at most `damaged` damaged records.
-    /// `scanHandle` is where the scan for cycles goes on according to the stored counters.
+    /// Takes at most `count` accesses, at most `cycles` cycles and at most `damaged` damaged
+    /// records. `scanHandle` is where the scan for cycles goes on according to the stored counters.
     func take(
-        atMost count: Int, damaged: Int, in generation: Generation, transaction: UInt64,
-        scanHandle: UInt64
+        atMost count: Int, cycles: Int, damaged: Int, in generation: Generation,
+        transaction: UInt64, scanHandle: UInt64
     ) -> Taken {
         Taken(
             accesses: accesses.take(atMost: count, in: generation.name),
-            cycles: cycleCollector.unflagged(atMost: count, in: generation),
+            cycles: cycleCollector.unflagged(atMost: cycles, in: generation),
             scan: cycleCollector.progress(from: scanHandle, in: generation),
             damaged: damage.waiting(atMost: damaged, in: generation.name),
             statistics: statistics.drain(for: transaction))

@@ -9,10 +9,8 @@ extension CommitTransaction {
         var goal = EvictionGoal.watermark
         /// The most steps of eviction.
         var evictionSteps = Int.max
-        /// Whether the commit applies what reads have logged: accesses and cycles. Each may change
-        /// a page of its own, so a commit that makes room applies none. It looks up in the log
-        /// whether a record that it would evict was accessed.
-        var appliesLogs = true
+        /// What the commit applies of the accesses and cycles that reads have logged.
+        var logs = LogShare.planned
         /// Whether the commit clears damaged records away.
         var clearsDamage = true
         /// Whether the file must have pages for eviction beyond those in use.
@@ -22,6 +20,16 @@ extension CommitTransaction {
         /// Whether the commit judges the cycles that are too large to be judged in their turn. So
         /// does the first commit that evicts after a scan for cycles has begun.
         var judgesLargeCycles = false
+    }
+
+    /// What a commit applies of the logs. Each access and each cycle may change a page of its own.
+    enum LogShare: Equatable {
+        /// As many accesses and cycles as the plan of the pages allows.
+        case planned
+        /// The oldest accesses, at most this many. A commit that makes room for a write applies
+        /// none if it can: it looks up in the log whether a record that it would evict was
+        /// accessed.
+        case accesses(Int)
     }
 
     /// The changes of a successful commit that its committer publishes in memory.

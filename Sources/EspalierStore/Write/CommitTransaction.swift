@@ -174,10 +174,11 @@ final class CommitTransaction {
         let plan = try request.plan(in: generation, transaction)
 
         // Take what reads have logged since the last commit.
-        let share = request.appliesLogs ? plan.touchLimit : 0
+        let share = request.logs == .planned ? plan.touchLimit : 0
         let logged = logs.take(
-            atMost: share, damaged: request.clearsDamage ? share : 0, in: generation,
-            transaction: number, scanHandle: commit.counters.cycleScanHandle)
+            atMost: try commit.accessLimit(of: request.logs, plan, in: transaction), cycles: share,
+            damaged: request.clearsDamage ? share : 0, in: generation, transaction: number,
+            scanHandle: commit.counters.cycleScanHandle)
         do {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
@@ -224,6 +225,24 @@ final class CommitTransaction {
             logs.putBack(logged, in: generation)
             throw error
         }
+    }
+
+    /// Returns how many accesses the commit applies. The rest waits for the next commits, and then
+    /// counts as later than the writes of this one.
+    ///
+    /// Each access may change a page of its own, of which a plan allows few. Where all accesses
+    /// together can't change more pages than that, the commit applies as many as there are.
+    private func accessLimit(
+        of share: LogShare, _ plan: PagePlan, in transaction: borrowing WriteTransaction
+    ) throws -> Int {
+        if case .accesses(let count) = share { return count }
+        var pages = 0
+        for keyspace in [keyspaces.state, keyspaces.recency] {
+            let statistics = try transaction.statistics(of: keyspace)
+            pages += statistics.leafPages + statistics.overflowPages
+        }
+        return pages <= plan.touchLimit
+            ? max(plan.touchLimit, AccessLog.flushCount) : plan.touchLimit
     }
 
     /// Stamps the records that reads have accessed and that are still there.

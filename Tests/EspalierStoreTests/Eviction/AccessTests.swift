@@ -146,6 +146,38 @@ struct AccessTests {
         }
     }
 
+    /// One commit can't move all of them to the young end. The next one must not begin with the
+    /// same records again.
+    @Test(
+        "A write needs few commits, even if more was read since the last commit than one can store",
+        arguments: [40, 600, 3_000])
+    func moreReadThanCommitted(bytes: Int) throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let names = try cache.overfill(budgets: 1.5, bytes: bytes)
+            let left = names.filter { cache.read(Person.self, $0, access: .peek) != nil }
+            // Of many small records, so many that the writer does not store the touches by itself.
+            let read = left.suffix(AccessLog.flushCount - 100)
+            for name in read {
+                #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
+            }
+            let before = try cache.lastTransaction
+            let added = (0..<20).map { "y:\($0)" }
+            for name in added {
+                try cache.set(Person(name, String(repeating: "y", count: 20_000))).wait()
+            }
+            // A few for each write and, with some slack, one for every sixteen touches.
+            let commits = try cache.lastTransaction - before
+            #expect(commits < 400 + read.count / 16, "\(commits) commits")
+            // The touches of small records take more pages than a commit may change: those that had
+            // to wait count as later than the write.
+            if bytes > 40 { #expect(cache.arePresent(added) == added.map { _ in true }) }
+            // What was read last is evicted last.
+            let kept = cache.arePresent(Array(read))
+            #expect(kept == kept.sorted { !$0 && $1 })
+            try expectClean(cache)
+        }
+    }
+
     @Test("The writer stores no touches before they are due")
     func due() throws {
         let rig = try CommitterRig(Self.configuration)
