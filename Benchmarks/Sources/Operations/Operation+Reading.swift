@@ -6,6 +6,14 @@ extension Operation {
         readFeed("read-feed", Feed.self),
         readFeed("read-feed-codable", CodableFeed.self),
         readFeed("read-feed-compressed", Feed.self, compression: .standard),
+        readFeed("read-feed-expiring") { stage, feed in
+            try stage.cache.set(feed, maxAge: .hours(24)).wait()
+        },
+        readFeed("read-feed-changed") { try Self.change($1, of: $0.cache) },
+        readFeed("read-feed-confirmed") { stage, feed in
+            try Self.change(feed, of: stage.cache)
+            for change in try stage.cache.optimisticChanges() { try change.change.confirm().wait() }
+        },
         readPosts("read-posts", Feed.self, Post.self),
         readPosts("read-posts-codable", CodableFeed.self, CodablePost.self),
         Operation("read-people") {
@@ -25,6 +33,27 @@ extension Operation {
                 throw OperationError.differs(name)
             }
             return { _ in { _ = try stage.read(type, identifier) } }
+        }
+    }
+
+    /// Reads a feed with which something was done before.
+    private static func readFeed(
+        _ name: String, after prepare: @escaping @Sendable (Stage, Feed) throws -> Void
+    ) -> Operation {
+        Operation(name) {
+            let stage = try Stage(feeds: 1)
+            let feed = Stage.feed(0)
+            try prepare(stage, feed)
+            return { _ in { _ = try stage.read(Feed.self, "Feed:\(feed.id)") } }
+        }
+    }
+
+    /// Makes 1,000 optimistic changes of the people of a feed.
+    private static func change(_ feed: Feed, of cache: NormalizedCache) throws {
+        let people = feed.posts.map(\.author)
+        for number in 0..<1_000 {
+            let person = people[number % people.count].edited(number)
+            try cache.optimistically { $0.set(person) }.applied.wait()
         }
     }
 
