@@ -26,10 +26,13 @@ package final class Inspection {
     let keyspaces: Keyspaces
     private let source: SnapshotSource
     let stored: StoredRecords
+    /// The time of the cache, by which records expire.
+    private let now: WriteTime
 
-    init(_ snapshot: Snapshot, of generation: Generation) throws {
+    init(_ snapshot: Snapshot, of generation: Generation, at now: WriteTime) throws {
         self.snapshot = snapshot
         self.generation = generation
+        self.now = now
         keyspaces = generation.keyspaces
         source = try SnapshotSource(snapshot, of: generation)
         stored = try StoredRecords(snapshot, generation)
@@ -124,6 +127,16 @@ package final class Inspection {
         } catch is FormatError {
             return nil
         }
+    }
+
+    /// Returns how long ago a record was written, and how long it still counts as fresh; nil if the
+    /// cache does not know when that was.
+    package func age(of state: StateEntry) -> RecordAge? {
+        guard let writtenAt = state.writtenAt else { return nil }
+        let age = Int64(clamping: now.rawValue) - Int64(clamping: writtenAt.rawValue)
+        return RecordAge(
+            sinceWrite: .seconds(max(0, age)),
+            untilExpiry: state.expiry.map { .seconds(Int64(clamping: $0) - age) })
     }
 
     /// Returns the bytes that a record takes: its share of a frame, or its chunks, readable or not;
@@ -280,25 +293,26 @@ package final class Inspection {
         }
     }
 
-    /// Returns the bytes of the nodes of each type.
+    /// Returns the bytes and the ages of the nodes of each type.
     ///
     /// A node that several types have written counts for each of them, as in the statistics.
     /// Records that can't be read have no type and do not count.
     ///
     /// - Complexity: O(*n*) in the records of the cache.
-    package func bytesByType() throws -> [String: TypeBytes] {
-        var bytes: [Identifier: TypeBytes] = [:]
+    package func contentsByType() throws -> [String: TypeContents] {
+        var contents: [Identifier: TypeContents] = [:]
         try forEachRecord { handle, stored in
             guard case .record(let record) = stored, record.nameSpace == .node else { return true }
             let storedBytes = try storedByteCount(of: handle) ?? 0
+            let age = try state(of: handle).flatMap(age)
             for type in record.shape.types {
-                bytes[Identifier(type), default: .init()].raw += record.rawByteCount
-                bytes[Identifier(type), default: .init()].stored += storedBytes
+                contents[Identifier(type), default: .init()].add(
+                    raw: record.rawByteCount, stored: storedBytes, age)
             }
             return true
         }
         return Dictionary(
-            bytes.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
+            contents.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: - Reads
@@ -329,7 +343,8 @@ extension NormalizedCache {
     ///
     /// - Throws: A ``CacheError``, or an error that `body` throws.
     package func inspect<R>(_ body: (Inspection) throws -> R) throws -> R {
-        try withTransaction(.latest) { try body(Inspection($0.snapshot, of: $1)) }
+        let now = now
+        return try withTransaction(.latest) { try body(Inspection($0.snapshot, of: $1, at: now)) }
     }
 }
 
@@ -343,8 +358,30 @@ extension ReadOutcome {
     }
 }
 
-/// The bytes of the records of a type, before compression and as stored.
-package struct TypeBytes: Sendable, Hashable {
-    package fileprivate(set) var raw = 0
-    package fileprivate(set) var stored = 0
+/// The age of a record, to the second.
+package struct RecordAge: Sendable, Hashable {
+    package let sinceWrite: Duration
+    /// How long the record still counts as fresh: nil if it never expires, negative if it has
+    /// expired.
+    package let untilExpiry: Duration?
+
+    /// As reads decide it: a record expires in the second in which it reaches its maximum age.
+    package var isExpired: Bool { untilExpiry.map { $0 <= .zero } ?? false }
+}
+
+/// The records of a type: their bytes, before compression and as stored, and their ages.
+package struct TypeContents: Sendable, Hashable {
+    package private(set) var raw = 0
+    package private(set) var stored = 0
+    /// The age of the record that was written longest ago; nil if the cache knows the age of none.
+    package private(set) var oldest: Duration?
+    package private(set) var expired = 0
+
+    fileprivate mutating func add(raw: Int, stored: Int, _ age: RecordAge?) {
+        self.raw += raw
+        self.stored += stored
+        guard let age else { return }
+        oldest = max(oldest ?? .zero, age.sinceWrite)
+        if age.isExpired { expired += 1 }
+    }
 }

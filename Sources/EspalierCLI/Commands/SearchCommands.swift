@@ -16,7 +16,9 @@ struct LsCommand: ParsableCommand {
             compression. "refs" counts the records that refer to the record, "children" the \
             records it refers to or the elements of a collection. "age" and "time" say how many \
             accesses and writes ago, and how long ago, the record was last accessed; they are \
-            empty for a record that is only reached through others.
+            empty for a record that is only reached through others. "written" says how long ago \
+            the record was last written by itself, or at all if it expires, and "expires" when \
+            it counts as expired.
             """)
 
     @OptionGroup var cache: CacheArgument

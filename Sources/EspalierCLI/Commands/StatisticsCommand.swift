@@ -22,8 +22,9 @@ struct StatsCommand: CacheCommand {
     @Flag(
         help:
             """
-            Prints the types instead, with their records, share of the nodes, bytes, and misses. \
-            Reads the whole cache.
+            Prints the types instead, with their records, share of the nodes, bytes, the age of \
+            the oldest record that was written by itself or expires, how many have expired, and \
+            misses. Reads the whole cache.
             """
     )
     var byType = false
@@ -64,8 +65,8 @@ struct StatsCommand: CacheCommand {
         }
         let statistics = try cache.statistics()
         if byType {
-            let bytes = try cache.inspect { try $0.bytesByType() }
-            try output.print(TypeReport(statistics: statistics, bytes: bytes))
+            let contents = try cache.inspect { try $0.contentsByType() }
+            try output.print(TypeReport(statistics: statistics, contents: contents))
         } else {
             try output.print(StatisticsReport(statistics: statistics))
         }

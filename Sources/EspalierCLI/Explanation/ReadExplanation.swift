@@ -173,6 +173,7 @@ struct RecordProfile {
             ("age", "last use, accesses ago", .count(summary.age)),
             ("ageSeconds", "last use, time ago", .seconds(summary.time)),
             ("writtenAt", "last written by itself", .text(state?.writtenAt.map(Self.date))),
+            ("expiresInSeconds", "expires", summary.expiry),
             ("state", "state", isThere ? .texts(stateNames) : .nothing),
         ]
     }

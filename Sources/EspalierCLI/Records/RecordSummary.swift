@@ -23,12 +23,15 @@ struct RecordSummary: Sendable, Equatable {
     var age: Int?
     /// The time since its last access, if known.
     var time: Duration?
+    /// Nil if the cache does not know when the record was written.
+    var written: RecordAge?
     var isPinned = false
 
     static let columns: [TableColumn] = [
         .left("identifier"), .left("kind"), .left("types", "type"), .right("bytes", "size"),
         .right("rawBytes", "raw"), .right("references", "refs"),
-        .right("children"), .right("age"), .right("ageSeconds", "time"), .left("pinned"),
+        .right("children"), .right("age"), .right("ageSeconds", "time"),
+        .right("writtenSeconds", "written"), .right("expiresInSeconds", "expires"), .left("pinned"),
     ]
 
     static func report(of summaries: [RecordSummary]) -> Report {
@@ -39,8 +42,17 @@ struct RecordSummary: Sendable, Equatable {
         [
             .text(identifier, .name), .text(kindShown, kind.isRecord ? .plain : .bad),
             .texts(types), .size(bytes), .size(rawBytes), .count(references), .count(children),
-            .count(age), .seconds(time), .mark(isPinned),
+            .count(age), .seconds(time), .seconds(written?.sinceWrite), expiry, .mark(isPinned),
         ]
+    }
+
+    /// "in 5 min", "expired"; in JSON the seconds, negative after the record has expired.
+    var expiry: Cell {
+        guard let written, let left = written.untilExpiry else { return .nothing }
+        let seconds = Cell.seconds(left)
+        return .value(
+            seconds.json,
+            shown: written.isExpired ? .text("expired", .bad) : .text("in \(seconds.shown)"))
     }
 
     /// "collection", "damaged collection", "damaged".
@@ -98,6 +110,7 @@ struct RecordSummaries {
             summary.age = Int(clamping: commit.rawValue - state.stamp.rawValue)
             summary.time = ages.age(of: state.stamp)
         }
+        summary.written = state.flatMap(inspection.age)
         summary.isPinned = name.kind != .nothing && pinned.contains(handle)
         if case .record(let record) = stored {
             summary.types = record.shape.types

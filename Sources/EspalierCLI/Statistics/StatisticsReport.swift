@@ -162,8 +162,8 @@ struct StatisticsReport: Printable {
 /// with most misses first.
 struct TypeReport: Printable {
     let statistics: CacheStatistics
-    /// The bytes of each type by name; empty if the records were not walked.
-    var bytes: [String: TypeBytes] = [:]
+    /// The records of each type by name; empty if they were not walked.
+    var contents: [String: TypeContents] = [:]
 
     private typealias TypeRow = (name: String, records: Int, misses: [String: Int])
 
@@ -180,25 +180,30 @@ struct TypeReport: Printable {
 
     var report: Report {
         var columns: [TableColumn] = [.left("name", "type"), .right("records"), .right("share")]
-        if !bytes.isEmpty {
-            columns += [.right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio")]
+        if !contents.isEmpty {
+            columns += [
+                .right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio"),
+                .right("oldestSeconds", "oldest"), .right("expired"),
+            ]
         }
         let nodes = Double(max(statistics.nodes, 1))
         return Report(
             .list, columns: columns + [.left("misses")],
             rows: types.map { name, records, misses in
                 [.text(name, .name), .count(records), .share(Double(records) / nodes)]
-                    + sizes(of: name) + [Self.cell(misses)]
+                    + cells(of: name) + [Self.cell(misses)]
             })
     }
 
-    private func sizes(of type: String) -> [Cell] {
-        guard !bytes.isEmpty else { return [] }
-        guard let bytes = bytes[type] else {
-            return Array(repeating: .value(nil, shown: .nothing), count: 3)
+    private func cells(of type: String) -> [Cell] {
+        guard !contents.isEmpty else { return [] }
+        guard let records = contents[type] else {
+            return Array(repeating: .value(nil, shown: .nothing), count: 5)
         }
         return [
-            .size(bytes.stored), .size(bytes.raw), .ratio(raw: bytes.raw, stored: bytes.stored),
+            .size(records.stored), .size(records.raw),
+            .ratio(raw: records.raw, stored: records.stored), .seconds(records.oldest),
+            .count(records.expired),
         ]
     }
 

@@ -251,6 +251,9 @@ public final class NormalizedCache: Sendable {
     /// The cache's directory and the files in it.
     package var directory: CacheDirectory { engine.directory }
 
+    /// The time by which records expire, which never goes back.
+    package var now: WriteTime { WriteTime(engine.generations.clock.now) }
+
     /// Calls `body` with a read transaction and the generation that it reads.
     ///
     /// - Parameter consistency: With `.latest`, the transaction contains the writes submitted

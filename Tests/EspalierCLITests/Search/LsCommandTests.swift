@@ -53,7 +53,7 @@ struct LsCommandTests {
         #expect(
             try tool.succeed("ls", "c", "--format", "csv").text.hasPrefix(
                 "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,"
-                    + "pinned\nPost:1,node,Post,"
+                    + "writtenSeconds,expiresInSeconds,pinned\nPost:1,node,Post,"
             ))
     }
 
@@ -61,7 +61,10 @@ struct LsCommandTests {
     func table() throws {
         let lines = try tool.succeed("ls", "c", "--kind", "key").text.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines[0] == "identifier  kind  type  size   raw  refs  children  age  time  pinned")
+        #expect(
+            lines[0]
+                == "identifier  kind  type  size   raw  refs  children  age  time  written  expires  pinned"
+        )
         #expect(lines[1].hasPrefix("me          key"))
     }
 
@@ -110,7 +113,8 @@ struct LsCommandTests {
         ] {
             #expect(
                 try tool.run(arguments).text
-                    == "identifier  kind  type  size  raw  refs  children  age  time  pinned\n"
+                    == "identifier  kind  type  size  raw  refs  children  age  time  written  expires  "
+                    + "pinned\n"
             )
             let json = try tool.run(arguments + ["--format", "json"])
             #expect(json.code == 0 && json.text == "[]\n")

@@ -84,7 +84,7 @@ struct StatsCommandTests {
         #expect(types.map { $0["misses"] } == rows.map { $0["misses"] })
         #expect(
             try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains(
-                "JSONTree,0,0.0,,,,2 notFound")
+                "JSONTree,0,0.0,,,,,,2 notFound")
         )
     }
 

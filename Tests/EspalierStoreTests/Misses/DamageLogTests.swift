@@ -59,7 +59,7 @@ struct DamageLogTests {
         #expect(logs.damage.add(some, in: generation.name))
         let before = try #require(logs.deadline)
         let taken = logs.take(
-            atMost: 9, damaged: 9, in: generation, transaction: 1, scanHandle: 0)
+            atMost: 9, cycles: 9, damaged: 9, in: generation, transaction: 1, scanHandle: 0)
         #expect(taken.damaged == some.sorted())
         logs.putBack(taken, in: generation)
         #expect(logs.deadline == before)
