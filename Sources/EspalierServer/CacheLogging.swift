@@ -72,6 +72,10 @@ extension CacheEvent {
         case .accessRestricted(let name):
             logger.warning(
                 "other users had access to a file of the cache", metadata: ["file": "\(name)"])
+        case .optimisticChangesLost(let changes, let operations):
+            logger.error(
+                "optimistic changes or operations of outboxes were damaged, and are lost",
+                metadata: ["changes": "\(changes)", "operations": "\(operations)"])
         }
     }
 }

@@ -182,12 +182,14 @@ package final class LockedFile: Sendable {
     private let file: OpenFile
 
     /// Opens and locks `name` in the directory at `path`. Returns nil if another object has the
-    /// lock, or if the file can't be opened or was removed meanwhile.
-    package init?(_ name: String, in path: String, creates: Bool) {
+    /// lock, or if the file was removed meanwhile.
+    ///
+    /// - Throws: The reason why the file can't be opened.
+    package init?(_ name: String, in path: String, creates: Bool) throws(LMDBError) {
         let flags = O_RDWR | (creates ? O_CREAT : 0)
-        guard let directory = try? OpenFile(directory: path, .open),
-            let file = try? OpenFile(name, in: directory.descriptor, flags: flags, .open),
-            flock(file.descriptor, LOCK_EX | LOCK_NB) == 0,
+        let directory = try OpenFile(directory: path, .open)
+        let file = try OpenFile(name, in: directory.descriptor, flags: flags, .open)
+        guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0,
             FileStatus(descriptor: file.descriptor)?.isPlainFile == true
         else { return nil }
         self.file = file

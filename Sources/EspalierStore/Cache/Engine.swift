@@ -78,8 +78,7 @@ final class Engine: Sendable {
             generations, statistics, configuration.compression, feed: changeSets, memory: memory,
             wakeWriter: { [queue] in queue.wakeWriter() }
         ) { [events, clock = generations.clock] changes, timeline in
-            events.send(
-                changes.victims, timeline, at: Timeline.second(of: clock.now))
+            events.send(changes, timeline, at: Timeline.second(of: clock.now))
         }
         // Last, because nothing stops the thread if a later step throws.
         writer = WriterThread(queue, committer)

@@ -41,7 +41,7 @@ final class MemoryDirectory: Sendable {
         name = UUID().uuidString
         // Another process may take a file that is not locked yet for an abandoned one.
         let locks = (0..<8).lazy.compactMap { [name] _ in
-            LockedFile(name + ".lock", in: Self.container, creates: true)
+            try? LockedFile(name + ".lock", in: Self.container, creates: true)
         }
         guard let lock = locks.first else {
             throw CacheError(
@@ -65,7 +65,7 @@ final class MemoryDirectory: Sendable {
         let suffix = ".lock"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: container)) ?? []
         for file in files where file.hasSuffix(suffix) {
-            guard let lock = LockedFile(file, in: container, creates: false) else { continue }
+            guard let lock = try? LockedFile(file, in: container, creates: false) else { continue }
             withExtendedLifetime(lock) { remove(String(file.dropLast(suffix.count))) }
         }
     }

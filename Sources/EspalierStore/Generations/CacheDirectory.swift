@@ -148,11 +148,11 @@ package struct CacheDirectory: Sendable {
     var guardPath: String { "\(path)/guard" }
 
     /// Takes the lock of those who send the operations of an outbox; nil if another one has it.
-    func outboxLock(_ outbox: String) -> LockedFile? {
+    func outboxLock(_ outbox: String) throws(LMDBError) -> LockedFile? {
         var writer = ByteWriter()
         writer.append(string: outbox)
         let number = UInt64(writer.check(seed: 0))
-        return LockedFile("outbox-" + String(number, radix: 16), in: path, creates: true)
+        return try LockedFile("outbox-" + String(number, radix: 16), in: path, creates: true)
     }
 
     /// Whether the directory contains a cache.

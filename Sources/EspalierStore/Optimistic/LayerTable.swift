@@ -51,6 +51,8 @@ struct LayerTable: Sendable {
     private(set) var byteCount = 0
     /// Whether an entry could not be read: the records have to be put together anew.
     private(set) var isDamaged = false
+    /// How many layers and operations could not be read.
+    private(set) var lost = LostChanges()
 
     /// Whether no record has layers.
     var isEmpty: Bool { layers.isEmpty && records.isEmpty && !isDamaged }
@@ -108,6 +110,8 @@ struct LayerTable: Sendable {
             }
         } catch {
             isDamaged = true
+            if key.kind == .layer { lost.layers += 1 }
+            if key.kind == .operation { lost.operations += 1 }
         }
     }
 
@@ -224,6 +228,7 @@ struct LayerTable: Sendable {
         for key in keys { try transaction.delete(keyspace, key) }
         byteCount = 0
         isDamaged = false
+        lost = LostChanges()
         let known = (layers, records)
         (layers, records) = ([:], [:])
         for (name, held) in known.1 {
@@ -323,4 +328,10 @@ extension ConfirmedRecord {
         writtenAt = try reader.age().map(WriteTime.init)
         maxAge = try reader.age()
     }
+}
+
+/// How many layers and operations of outboxes could not be read.
+struct LostChanges: Hashable, Sendable {
+    var layers = 0
+    var operations = 0
 }

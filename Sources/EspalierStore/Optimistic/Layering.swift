@@ -292,12 +292,14 @@ extension CommitTransaction {
     // MARK: - Damage
 
     /// Puts the records together anew after an entry could not be read. A layer that can't be read
-    /// is lost: its records become what they are without it, and the change set lists them.
+    /// is lost: its records become what they are without it, the change set lists them, and an
+    /// event tells how many layers and operations are lost.
     /// Confirming it fails with `notFound`. A record whose confirmed state can't be read stays as
     /// it is.
     private func repairLayers(in transaction: inout WriteTransaction) throws {
         contentChanges.changeAnything()
         needsRecount = true
+        changes.lost = layers.lost
         let unknown = Set(layers.layers.values.flatMap(\.names)).subtracting(layers.records.keys)
         for name in unknown {
             let confirmed = try content(of: name, in: &transaction)

@@ -1,3 +1,4 @@
+import EspalierLMDB
 public import EspalierModels
 public import EspalierRecords
 
@@ -108,11 +109,11 @@ extension Outbox {
     ///     that never returns keeps the operations of its key waiting, and the drain, and no other
     ///     operation.
     /// - Returns: What was done.
-    /// - Throws: `CacheError.draining` if another call drains the outbox, or if the file of the
-    ///   outbox's lock can't be opened; another ``CacheError`` if
-    ///   the cache can't be read or what was done can't be stored; `CancellationError` if the task
-    ///   is cancelled, once the calls of `send` under way have ended. What was stored until then
-    ///   stays, and the rest waits for the next call.
+    /// - Throws: `CacheError.draining` if another call drains the outbox; another ``CacheError`` if
+    ///   the file of the outbox's lock can't be opened, if the cache can't be read, or if what was
+    ///   done can't be stored; `CancellationError` if the task is cancelled, once the calls of
+    ///   `send` under way have ended. What was stored until then stays, and the rest waits for the
+    ///   next call.
     /// - Complexity: O(*n*) in the bytes of all outboxes for each attempt, and a commit.
     @discardableResult
     public func drain(
@@ -126,11 +127,19 @@ extension Outbox {
     ) async throws -> OutboxReport {
         guard !cache.isClosed else { throw CacheError.closed }
         guard !cache.engine.configuration.isReadOnly else { throw CacheError.readOnly }
-        guard let lock = cache.directory.outboxLock(name) else { throw CacheError.draining }
+        guard let lock = try lock() else { throw CacheError.draining }
         defer { withExtendedLifetime(lock) {} }
         let delivery = Delivery(outbox: self, retry: retry, clock: clock, judge: judge, send: send)
         var drain = OutboxDrain(delivery, keysAtOnce: max(1, keysAtOnce))
         return try await drain.run()
+    }
+
+    private func lock() throws(CacheError) -> LockedFile? {
+        do {
+            return try cache.directory.outboxLock(name)
+        } catch {
+            throw CacheError(error)
+        }
     }
 }
 

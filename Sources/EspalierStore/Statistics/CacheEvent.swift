@@ -9,6 +9,8 @@ public import EspalierRecords
 ///     case .generationReplaced(let reason): log("the cache was emptied: \(reason)")
 ///     case .writeDropped(let reason): log("a write failed: \(reason)")
 ///     case .accessRestricted(let name): log("others could access \(name)")
+///     case .optimisticChangesLost(let changes, let operations):
+///         log("\(changes) changes and \(operations) operations are lost")
 ///     }
 /// }
 /// ```
@@ -34,6 +36,9 @@ public enum CacheEvent: Sendable, Hashable, Codable {
     /// restricted the access to this user. The name is relative to the directory, and "." for the
     /// directory itself.
     case accessRestricted(name: String)
+    /// A write found the bytes of optimistic changes or of operations of outboxes damaged. These
+    /// changes are not applied any more, and these operations will not be sent. All others stay.
+    case optimisticChangesLost(changes: Int, operations: Int)
 }
 
 /// The eviction of a record, or of the records of a cycle.
@@ -95,14 +100,19 @@ public struct Eviction: Sendable, Hashable, Codable {
 }
 
 extension Broadcast where Element == CacheEvent {
-    /// Sends an event for each victim of a commit, in order.
+    /// Sends an event for what a commit has found damaged, and one for each of its victims, in
+    /// order.
     ///
     /// - Parameters:
     ///   - timeline: Turns the victims' stamps into ages.
     ///   - now: The second of the commit.
-    func send(_ victims: [Victim], _ timeline: Timeline, at now: Int64) {
-        guard hasSubscribers, !victims.isEmpty else { return }
-        for victim in victims {
+    func send(_ changes: ChangeSet, _ timeline: Timeline, at now: Int64) {
+        let lost = changes.lost
+        if lost != LostChanges() {
+            keep(.optimisticChangesLost(changes: lost.layers, operations: lost.operations))
+        }
+        guard hasSubscribers, !changes.victims.isEmpty else { return }
+        for victim in changes.victims {
             guard let entry = victim.entries.first else { continue }
             send(
                 .evicted(

@@ -44,6 +44,8 @@ public struct ChangeSet: Sendable, Hashable {
     var victims: [Victim] = []
     /// The number of writes in the commit.
     var writeCount = 0
+    /// The optimistic changes and operations that the commit found damaged.
+    var lost = LostChanges()
     /// The source of the operation under way; see `WriteOperation.source`.
     var source: Int = 0
     /// The sources of the elements of `written` and of `keys`. An element beyond the end has none.

@@ -79,18 +79,27 @@ struct OptimisticPromiseTests {
             try cache.set(Memo(id: 1, text: "base")).wait()
             try cache.optimistically(id: "a") { $0.set(Memo(id: 1, text: "a")) }.applied.wait()
             try cache.optimistically(id: "b") { $0.set(Memo(id: 2, text: "b")) }.applied.wait()
-            let key = EntryKey(.layer, 1).bytes(part: 0)
-            try cache.tamper { transaction, keyspaces in
-                var value = try #require(try transaction.value(keyspaces.layers, key))
-                value[value.count / 2] ^= 1
-                try transaction.put(keyspaces.layers, key, value)
-            }
+            try cache.damageLayerEntry(.layer, 1)
             #expect(try cache.optimisticChanges().map(\.id) == ["b"])
             try cache.set(Memo(id: 9, text: "next")).wait()
             #expect(cache.read(Memo.self, "Memo:1")?.text == "base")
             #expect(cache.read(Memo.self, "Memo:2")?.text == "b")
             try cache.optimisticChange("b").rollback().wait()
             #expect(cache.read(Memo.self, "Memo:2") == nil)
+        }
+    }
+
+    @Test("The first write after the damage tells how many changes and operations are lost")
+    func damageEvent() async throws {
+        try await withCache { cache in
+            try cache.optimistically(id: "a") { $0.set(Memo(id: 1, text: "a")) }.applied.wait()
+            try cache.optimistically(id: "b") { $0.set(Memo(id: 2, text: "b")) }.applied.wait()
+            try cache.damageLayerEntry(.layer, 1)
+            for number in 3...5 { try cache.set(Memo(id: number, text: "next")).wait() }
+            var events = cache.events().makeAsyncIterator()
+            #expect(await events.next() == .optimisticChangesLost(changes: 1, operations: 0))
+            try cache.removeAll().wait()
+            #expect(await events.next() == .generationReplaced(reason: "emptied"))
         }
     }
 
@@ -166,6 +175,18 @@ private enum OptimisticProcess {
                 #expect(!list.contains(id), "\(line)")
                 #expect(cache.confirmed.read(Memo.self, "Memo:\(id)") == nil)
             }
+        }
+    }
+}
+
+extension NormalizedCache {
+    /// Flips a bit of a layer or of an operation.
+    func damageLayerEntry(_ kind: EntryKey.Kind, _ number: UInt64) throws {
+        let key = EntryKey(kind, number).bytes(part: 0)
+        try tamper { transaction, keyspaces in
+            var value = try #require(try transaction.value(keyspaces.layers, key))
+            value[value.count / 2] ^= 1
+            try transaction.put(keyspaces.layers, key, value)
         }
     }
 }
