@@ -326,7 +326,8 @@ private final class SharedSource: RecordSource {
 
     func times(of handle: Handle) throws -> RecordTimes? {
         records[Int(handle.rawValue) - 1].map {
-            RecordTimes(writtenAt: $0.version.milliseconds / 1_000, maxAge: $0.maxAge)
+            RecordTimes(
+                writtenAt: $0.version.milliseconds / 1_000, maxAge: $0.maxAge, of: handle...handle)
         }
     }
 }

@@ -131,6 +131,31 @@ package struct ByteReader {
         position += count
     }
 
+    /// Moves past the next bytes if they are the same as those of `range`. Returns whether they
+    /// are.
+    package mutating func skip(copyOf range: Range<Int>) -> Bool {
+        let count = range.count
+        guard range.lowerBound >= 0, range.upperBound <= end, end - position >= count else {
+            return false
+        }
+        func word(_ offset: Int) -> UInt64 {
+            unsafe base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        if count >= 8, count <= 16 {
+            // Two words, which overlap.
+            let isSame =
+                word(position) == word(range.lowerBound)
+                && word(position + count - 8) == word(range.upperBound - 8)
+            if isSame { position += count }
+            return isSame
+        }
+        guard unsafe memcmp(base + position, base + range.lowerBound, count) == 0 else {
+            return false
+        }
+        position += count
+        return true
+    }
+
     // MARK: Variable width
 
     /// Reads an unsigned LEB128 integer of at most 64 bits, in its shortest form.

@@ -22,6 +22,7 @@ extension TreeReader {
             state.uncheckedEntry = (handle, maxAge)
             return
         }
+        if let (first, last) = state.fresh, first <= handle, handle <= last { return }
         let times = try source.times(of: handle)
         guard let limit = times?.maxAge ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge,
             let writtenAt = try times?.writtenAt ?? dateOfEntry()
@@ -30,7 +31,12 @@ extension TreeReader {
         let now = state.now ?? rule.clock.second
         state.now = now
         let age = now > writtenAt ? now - writtenAt : 0
-        guard age >= limit else { return }
+        guard age >= limit else {
+            if let times, times.maxAge != nil, times.writtenAt != nil {
+                state.fresh = (times.handles.lowerBound, times.handles.upperBound)
+            }
+            return
+        }
         guard rule.acceptsExpired else { throw stop(.expired(age: age)) }
         state.expired.append(handle)
     }

@@ -70,6 +70,9 @@ package final class TreeReader {
         /// The entry, until its record has named itself as expected, and how old it may be.
         var uncheckedEntry: (handle: Handle, maxAge: Duration?)?
         var ages = TreeAges()
+        /// The first and the last handle of records that are fresh, whatever their type, and whose
+        /// age is in `ages`.
+        var fresh: (Handle, Handle)?
         var expired: [Handle] = []
     }
 

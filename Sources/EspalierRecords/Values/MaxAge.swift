@@ -15,10 +15,13 @@ package struct RecordTimes {
     package let writtenAt: UInt64?
     /// Nil if nobody said so when the record was written.
     package let maxAge: UInt64?
+    /// Records to which the same applies: those of one write follow each other.
+    package let handles: ClosedRange<Handle>
 
-    package init(writtenAt: UInt64?, maxAge: UInt64?) {
+    package init(writtenAt: UInt64?, maxAge: UInt64?, of handles: ClosedRange<Handle>) {
         self.writtenAt = writtenAt
         self.maxAge = maxAge
+        self.handles = handles
     }
 }
 

@@ -471,8 +471,8 @@ package final class SnapshotSource: RecordSource {
     private let snapshot: Snapshot
     private let generation: Generation
     private let stored: StoredRecords
-    /// The states of records that were looked up last: records of a tree stand together.
-    private var states: StateRange?
+    /// The dates of the records that were looked up last: records of a tree stand together.
+    private var times: StateRange<StateTimes>?
 
     /// - Parameter limit: The most bytes to which one frame may be decompressed.
     package init(
@@ -516,17 +516,12 @@ package final class SnapshotSource: RecordSource {
     package func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
 
     package func times(of handle: Handle) throws -> RecordTimes? {
-        let known = states.flatMap { $0.contains(handle) ? $0 : nil }
-        let range = try known ?? snapshot.stateRange(generation.keyspaces, around: handle)
-        states = range
+        if times?.contains(handle) != true {
+            times = try snapshot.stateRange(
+                of: StateTimes.self, generation.keyspaces, around: handle)
+        }
         // A damaged group makes no read a miss: its records have no dates then.
-        return range.group?[handle].map(RecordTimes.init)
-    }
-}
-
-extension RecordTimes {
-    fileprivate init(_ state: StateEntry) {
-        self.init(writtenAt: state.writtenAt?.rawValue, maxAge: state.expiry)
+        return times?.group?[handle]
     }
 }
 

@@ -26,7 +26,9 @@ struct StateGroup: Equatable, Sendable {
     /// In the order of handles.
     private(set) var entries: [Entry] = []
 
-    init(_ key: Handle, _ entries: [Entry] = []) {
+    init(_ key: Handle) { self.init(key, []) }
+
+    init(_ key: Handle, _ entries: [Entry]) {
         self.key = key
         self.entries = entries
     }
@@ -45,12 +47,6 @@ struct StateGroup: Equatable, Sendable {
         }
         guard low < entries.count, entries[low].handle == handle else { return nil }
         return entries[low].state
-    }
-
-    /// Whether the group has a record that belongs to the next one, which has the key `next`.
-    fileprivate func reaches(_ next: Handle?) -> Bool {
-        guard let next, let last = entries.last else { return false }
-        return next <= last.handle
     }
 
     /// Changes the states that the group has.
@@ -165,14 +161,101 @@ struct StateGroup: Equatable, Sendable {
     }
 }
 
+extension StateGroupContent {
+    /// Whether the group has a record that belongs to the next one, which has the key `next`.
+    fileprivate func reaches(_ next: Handle?) -> Bool {
+        guard let next, let last else { return false }
+        return next <= last
+    }
+}
+
+extension StateGroup: StateGroupContent {
+    var last: Handle? { entries.last?.handle }
+}
+
+/// When the records of a group were written, and how old they may be.
+///
+/// The records of one write follow each other, and their states have the same bytes. So most of
+/// them are read by comparing bytes, and kept as one run.
+struct StateTimes: StateGroupContent {
+    /// In the order of handles.
+    private var runs: [RecordTimes] = []
+
+    var last: Handle? { runs.last?.handles.upperBound }
+
+    init(_ key: Handle) {}
+
+    init(reading reader: inout ByteReader, key: Handle) throws(FormatError) {
+        let end = try reader.verifiedEnd(UInt64.self, seed: key.rawValue)
+        var last = key.rawValue
+        var first: UInt64?
+        var state: Range<Int>?
+        var (writtenAt, maxAge): (UInt64?, UInt64?)
+        while reader.position < end {
+            let (handle, isTooHigh) = last.addingReportingOverflow(try reader.varint())
+            guard !isTooHigh, first == nil || handle > last else { throw .truncated }
+            let start = reader.position
+            if let state, first != nil, handle == last &+ 1, reader.skip(copyOf: state) {
+                last = handle
+                continue
+            }
+            let entry = try StateEntry(reading: &reader)
+            state = start..<reader.position
+            if let first {
+                add(writtenAt, maxAge, first, last)
+            }
+            (writtenAt, maxAge) = (entry.writtenAt?.rawValue, entry.expiry)
+            (first, last) = (handle, handle)
+        }
+        if let first { add(writtenAt, maxAge, first, last) }
+    }
+
+    private mutating func add(
+        _ writtenAt: UInt64?, _ maxAge: UInt64?, _ first: UInt64, _ last: UInt64
+    ) {
+        let (first, last) = (Handle(first), Handle(last))
+        // A record with several references has other bytes, and the same dates.
+        if let run = runs.last, run.writtenAt == writtenAt, run.maxAge == maxAge,
+            run.handles.upperBound.rawValue &+ 1 == first.rawValue
+        {
+            let handles = run.handles.lowerBound...last
+            runs[runs.count - 1] = RecordTimes(writtenAt: writtenAt, maxAge: maxAge, of: handles)
+        } else {
+            runs.append(RecordTimes(writtenAt: writtenAt, maxAge: maxAge, of: first...last))
+        }
+    }
+
+    /// The dates of a record that belongs to the group; nil if its state is the default.
+    subscript(handle: Handle) -> RecordTimes? {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].handles.upperBound < handle { low = middle + 1 } else { high = middle }
+        }
+        guard low < runs.count, runs[low].handles.lowerBound <= handle else { return nil }
+        return runs[low]
+    }
+}
+
 /// A new state of a record; nil for the default.
 struct StateChange {
     let handle: Handle
     let state: StateEntry?
 }
 
+/// What is read of a group.
+protocol StateGroupContent {
+    /// Makes the content of a group without entries.
+    init(_ key: Handle)
+
+    init(reading reader: inout ByteReader, key: Handle) throws(FormatError)
+
+    /// The last record whose state is not the default.
+    var last: Handle? { get }
+}
+
 /// The handles from the key of a group to the next key, and what stands there.
-struct StateRange {
+struct StateRange<Content: StateGroupContent> {
     /// The key of the group; 0 if there is none.
     var first = Handle(0)
     /// The key of the group behind it.
@@ -181,7 +264,7 @@ struct StateRange {
     /// The bytes of the group as it is stored.
     var byteCount = 0
     /// Nil if the group is damaged.
-    var group: StateGroup?
+    var group: Content?
 
     func contains(_ handle: Handle) -> Bool {
         first <= handle && next.map { handle < $0 } ?? true
@@ -215,8 +298,17 @@ extension ReadableTransaction where Self: ~Copyable {
 
     /// Returns the group to which the state of a record belongs. The range contains the handle,
     /// even if keys are damaged.
-    func stateRange(_ keyspaces: Keyspaces, around handle: Handle) throws -> StateRange {
-        var range = StateRange()
+    func stateRange(
+        _ keyspaces: Keyspaces, around handle: Handle
+    ) throws -> StateRange<StateGroup> {
+        try stateRange(of: StateGroup.self, keyspaces, around: handle)
+    }
+
+    /// The same, and reads something else of the group.
+    func stateRange<Content>(
+        of type: Content.Type, _ keyspaces: Keyspaces, around handle: Handle
+    ) throws -> StateRange<Content> {
+        var range = StateRange<Content>()
         try withCursor(keyspaces.state) { cursor in
             var isMore: Bool
             if let key = try cursor.seekGroup(around: handle) {
@@ -224,11 +316,11 @@ extension ReadableTransaction where Self: ~Copyable {
                 range.group = cursor.withEntry { _, value in
                     range.byteCount = value.byteCount
                     var reader = ByteReader(lent: value)
-                    return try? StateGroup(reading: &reader, key: key)
+                    return try? Content(reading: &reader, key: key)
                 }
                 isMore = try cursor.next()
             } else {
-                range.group = StateGroup(range.first)
+                range.group = Content(range.first)
                 isMore = try cursor.first()
             }
             while isMore, range.next == nil {

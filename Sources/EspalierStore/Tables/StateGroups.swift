@@ -7,7 +7,7 @@ import EspalierRecords
 /// `ReferenceCounts` takes its states from the other keyspaces, and all references are counted.
 struct StateGroups {
     /// The groups read so far, in the order of their keys.
-    private var ranges: [StateRange] = []
+    private var ranges: [StateRange<StateGroup>] = []
     /// The position in `ranges` that was used last.
     private var recent = 0
     /// The keys of the groups that can't be read.
@@ -109,7 +109,8 @@ struct StateGroups {
     ///
     /// - Parameter upcoming: The first handle behind the group that changes, too.
     private mutating func write(
-        _ changes: ArraySlice<StateChange>, to range: StateRange, before upcoming: Handle?,
+        _ changes: ArraySlice<StateChange>, to range: StateRange<StateGroup>,
+        before upcoming: Handle?,
         _ keyspaces: Keyspaces, _ writer: inout ByteWriter, in transaction: inout WriteTransaction
     ) throws {
         // A damaged group begins anew: its states were rebuilt, and are among the changes.

@@ -8,7 +8,7 @@ import Testing
 struct EvictionOrderTests {
     @Test(
         "Eviction goes in the same order as if every access had touched every record it reached",
-        arguments: 1...8 as ClosedRange<UInt64>)
+        arguments: 1...4 as ClosedRange<UInt64>)
     func order(seed: UInt64) throws {
         let walk = try EvictionWalk(seed: seed)
         try walk.run(steps: 13_500)

@@ -48,6 +48,49 @@ struct StateEntryTests {
         }
     }
 
+    @Test("The dates of a group are those of its states, in whatever runs they stand")
+    func times() throws {
+        var random = SeededGenerator(quietly: 4)
+        for round in 0..<400 {
+            let key = Handle(round == 0 ? .max - 70 : .random(in: 0...1_000, using: &random))
+            var group = StateGroup(key)
+            let written = (0..<3).map { _ in state(.init(rawValue: 144), &random) }
+            var expected = StateEntry()
+            for offset in UInt64(0)...70 {
+                if Int.random(in: 0..<6, using: &random) == 0 {
+                    expected = written.randomElement(using: &random) ?? .default
+                }
+                if Int.random(in: 0..<6, using: &random) == 0 { expected = .default }
+                if Int.random(in: 0..<4, using: &random) == 0 { expected.referenceCount ^= 3 }
+                let isStored = !expected.isDefault
+                group.set(isStored ? expected : nil, of: Handle(key.rawValue + offset))
+            }
+            let bytes = group.bytes
+            let times = try ByteReader.reading(bytes) { try StateTimes(reading: &$0, key: key) }
+            #expect(times.last == group.last)
+            for offset in UInt64(0)...70 {
+                let handle = Handle(key.rawValue + offset)
+                let state = group[handle]
+                #expect(times[handle]?.writtenAt == state?.writtenAt?.rawValue)
+                #expect(times[handle]?.maxAge == state?.expiry)
+                #expect((times[handle] == nil) == (state == nil))
+                guard let run = times[handle]?.handles else { continue }
+                #expect(run.contains(handle))
+                for other in run.lowerBound.rawValue...run.upperBound.rawValue {
+                    #expect(group[Handle(other)]?.writtenAt == state?.writtenAt)
+                    #expect(group[Handle(other)]?.expiry == state?.expiry)
+                }
+            }
+            for count in 0..<min(20, bytes.count) {
+                #expect(throws: FormatError.self) {
+                    try ByteReader.reading(Array(bytes.prefix(count))) {
+                        try StateTimes(reading: &$0, key: key)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("A group of states is split into groups that fit", arguments: [false, true])
     func split(areFull: Bool) throws {
         var random = SeededGenerator(quietly: 5)

@@ -5,7 +5,7 @@ import Glibc
 struct CrashLoopAttack: Attack {
     let name = "crash loops"
     let goal = "the cache opens, and nothing acknowledged is lost"
-    let shortTries = 100
+    let shortTries = 50
 
     func run(tries: Int, seed: Int, in scratch: Scratch) throws -> Score {
         var score = Score()

@@ -8,7 +8,7 @@ import Glibc
 struct DamageAttack: Attack {
     let name = "damage"
     let goal = "noticed: no crash; unnoticed: at most 2 % crash once, none twice; 0 wrong, 0 hangs"
-    let shortTries = 600
+    let shortTries = 300
 
     /// The cache that images are copies of.
     private struct Template {

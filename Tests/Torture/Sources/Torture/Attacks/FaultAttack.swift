@@ -5,7 +5,7 @@ import Glibc
 struct FaultAttack: Attack {
     let name = "faults"
     let goal = "0 crashes, hangs, wrong values, acknowledged losses"
-    let shortTries = 300
+    let shortTries = 150
 
     func run(tries: Int, seed: Int, in scratch: Scratch) throws -> Score {
         var score = Score()

@@ -4,7 +4,7 @@ import Foundation
 struct InputAttack: Attack {
     let name = "input"
     let goal = "success or an error in words; 0 crashes, hangs, damage to the cache"
-    let shortTries = 300
+    let shortTries = 150
 
     /// The number of inputs that go into one cache.
     private static let inputsOfCache = 25

@@ -6,7 +6,7 @@ import Glibc
 struct KillAttack: Attack {
     let name = "kill"
     let goal = "0 lost, mixed, wrong or unclean; 0 bytes over; survivors go on"
-    let shortTries = 300
+    let shortTries = 150
     let needsDisk = true
     /// The numbers of processes, one after the other.
     var processes = [1, 2, 4]

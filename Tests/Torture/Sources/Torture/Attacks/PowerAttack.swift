@@ -5,7 +5,7 @@ import Foundation
 struct PowerAttack: Attack {
     let name = "power"
     let goal = "each durability keeps its promise, and every image is whole"
-    let shortTries = 300
+    let shortTries = 150
 
     /// The number of images that are made of one record.
     private static let imagesOfRecord = 30

@@ -5,7 +5,7 @@ import Glibc
 struct StopAttack: Attack {
     let name = "stop"
     let goal = "others get busy or go on in time, and all go on after SIGCONT"
-    let shortTries = 24
+    let shortTries = 12
     let needsDisk = true
 
     /// The deadline of writes in seconds, and how much longer a call may take on a busy machine.
