@@ -15,7 +15,7 @@ TEST_FLAGS = --traits Macros,CommandLine,Encryption,Server $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fleet Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke test-fleet bench-fleet setup-fleet release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke test-fleet bench-fleet setup-fleet release demo docs check-docs format lint clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +151,10 @@ bench-micro: setup-bench ## measures single operations against thresholds that h
 
 docs: setup ## builds the documentation of the library into .build/docs
 	@SWIFT='$(SWIFT)' FLAGS='$(TEST_FLAGS)' Scripts/docs
+
+check-docs: docs ## follows the links of the documentation, and looks at its guides in Chromium
+	@SWIFT='$(SWIFT)' Scripts/setup docs
+	@Scripts/check-docs
 
 format: ## formats the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)

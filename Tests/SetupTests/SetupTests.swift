@@ -144,7 +144,7 @@ struct BenchSetupTests {
         #expect(
             outcome.errors
                 == "setup: There is no benches to set up: "
-                + "Scripts/setup, Scripts/setup bench or Scripts/setup fleet.\n")
+                + "Scripts/setup, or that with bench, docs or fleet.\n")
         #expect(outcome.calls.isEmpty)
     }
 
