@@ -1,7 +1,7 @@
 import EspalierModels
 public import EspalierRecords
 public import EspalierStore
-import Foundation
+public import Foundation
 
 // A cache that keeps copies of shared records: the near cache of a host.
 extension NormalizedCache {
@@ -39,6 +39,32 @@ extension NormalizedCache {
         in type: Model.Type, _ name: SharedName
     ) -> [SharedName]? {
         expiredNames(in: type, name.kind, name.identifier).value?.map { SharedName($0, $1) }
+    }
+
+    /// Returns a node or a collection as JSON, and whether a record of it has expired.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the node or the collection.
+    ///   - form: What the JSON contains.
+    ///   - freshness: Whether the read accepts records that have expired.
+    public func sharedJSON(
+        of name: SharedName, _ form: SharedJSON, accepting freshness: Freshness
+    ) -> ReadOutcome<Data> {
+        switch jsonOutcome(name.kind, name.identifier, form.options, accepting: freshness) {
+        case .hit(let hit): .hit(hit.map { Data($0) })
+        case .miss(let reason): .miss(reason)
+        }
+    }
+
+    /// Returns the names of the expired records that the JSON of a tree needs.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the node or the collection.
+    ///   - form: What the JSON contains.
+    /// - Returns: Nil if the cache does not have the tree as a whole.
+    public func expiredShared(inJSON form: SharedJSON, of name: SharedName) -> [SharedName]? {
+        expiredNames(inJSON: form.options, name.kind, name.identifier).value?
+            .map { SharedName($0, $1) }
     }
 }
 

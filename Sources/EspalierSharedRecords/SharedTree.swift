@@ -1,4 +1,5 @@
 public import EspalierRecords
+public import Foundation
 
 /// Records that a read has fetched so far, and the trees that they make.
 ///
@@ -133,6 +134,33 @@ public final class SharedTree {
         }
     }
 
+    /// Writes a node or a collection as JSON.
+    ///
+    /// - Parameters:
+    ///   - position: The position of the name of a node or a collection.
+    ///   - form: What the JSON contains.
+    ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
+    public func json(at position: Int, _ form: SharedJSON, ages: SharedAges) -> Read<Data> {
+        let name = source.names[position]
+        return read(position, ages) { treeReader, handle in
+            let writer = JSONTreeWriter(treeReader, form.options, limit: limits.maximumBytes)
+            if name.kind == .collection {
+                try writer.writeArray { writeElement in
+                    try treeReader.values(
+                        entry: handle, identifier: name.identifier, in: .collection
+                    ) { decoder in
+                        try decoder.decodeElements(numberedFrom: 0) { try writeElement(&$0) }
+                    }
+                }
+            } else {
+                try treeReader.entry(handle, identifier: name.identifier) {
+                    try writer.write(root: &$0)
+                }
+            }
+            return Data(writer.output)
+        }
+    }
+
     private func read<Value>(
         _ position: Int, _ ages: SharedAges, _ body: (TreeReader, Handle) throws -> Value
     ) -> Read<Value> {
@@ -157,6 +185,25 @@ public final class SharedTree {
         return Read(
             result: result, wanted: source.allWanted, oldestAge: judged.oldest,
             isExpired: judged.isExpired)
+    }
+}
+
+/// What the JSON of a tree of shared records contains.
+public struct SharedJSON: Sendable, Hashable {
+    let options: JSONTreeOptions
+
+    /// Describes the JSON of a tree.
+    ///
+    /// - Parameters:
+    ///   - depth: How many levels of nodes to write. A node further down is its identifier.
+    ///   - paths: Members to leave out, by their names with dots between.
+    ///   - includesNulls: Whether a member that is nil is written, as null.
+    public init(depth: Int, leavingOut paths: [String], includesNulls: Bool) {
+        var options = JSONTreeOptions()
+        options.depth = max(0, depth)
+        options.excluded = JSONPaths(paths)
+        options.writesNulls = includesNulls
+        self.options = options
     }
 }
 

@@ -3,7 +3,7 @@ public import EspalierRecords
 import EspalierRedis
 import EspalierSharedRecords
 public import EspalierStore
-import Foundation
+public import Foundation
 public import Logging
 import Synchronization
 
@@ -237,6 +237,46 @@ public final class SharedCache: Sendable {
         await outcome(.collection(type, key), freshness)
     }
 
+    /// Returns the tree of a node as JSON, straight from records.
+    ///
+    /// ```swift
+    /// let body = await cache.json(of: "Feed:7", leavingOut: ["messages.sender.email"])
+    /// ```
+    ///
+    /// The text is what `NormalizedCache.json(of:)` writes.
+    ///
+    /// - Parameters:
+    ///   - identifier: The node's identifier.
+    ///   - depth: How many levels of nodes to write. A node further down is its identifier.
+    ///   - paths: Members to leave out, by their names with dots between.
+    ///   - includesNulls: Whether a member that is nil is written, as null.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The JSON text in UTF-8; nil if the read misses.
+    public func json(
+        of identifier: String, depth: Int = .max, leavingOut paths: [String] = [],
+        includesNulls: Bool = false, accepting freshness: Freshness = .fresh
+    ) async -> Data? {
+        let form = SharedJSON(depth: depth, leavingOut: paths, includesNulls: includesNulls)
+        return await outcome(.json(SharedName(.node, identifier), form), freshness).value
+    }
+
+    /// Returns a collection as a JSON array, straight from records.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - depth: How many levels of nodes to write. A node further down is its identifier.
+    ///   - paths: Members of the elements to leave out, by their names with dots between.
+    ///   - includesNulls: Whether a member that is nil is written, as null.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The JSON text in UTF-8; nil if the read misses.
+    public func json(
+        ofCollection key: String, depth: Int = .max, leavingOut paths: [String] = [],
+        includesNulls: Bool = false, accepting freshness: Freshness = .fresh
+    ) async -> Data? {
+        let form = SharedJSON(depth: depth, leavingOut: paths, includesNulls: includesNulls)
+        return await outcome(.json(SharedName(.collection, key), form), freshness).value
+    }
+
     /// Reads near, and asks the servers if that is not enough.
     private func outcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
@@ -259,6 +299,7 @@ public final class SharedCache: Sendable {
     private struct FlightKey: Hashable {
         let name: SharedName
         let value: ObjectIdentifier
+        let form: SharedJSON?
         let acceptsExpired: Bool
         /// The writes that had ended when the read began.
         let writes: Int
@@ -276,7 +317,7 @@ public final class SharedCache: Sendable {
             return .miss(.unavailable(detail: FleetError.closed.description))
         }
         let key = FlightKey(
-            name: target.name, value: ObjectIdentifier(Value.self),
+            name: target.name, value: ObjectIdentifier(Value.self), form: target.form,
             acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring))
         let task = flights.withLock { flights in
             if let known = flights[key]?.task as? Task<ReadOutcome<Value>, Never> {
@@ -395,6 +436,8 @@ struct Target<Value: Sendable>: Sendable {
     let name: SharedName
     /// The records of which one is the root. A tree has them at the first positions.
     let names: [SharedName]
+    /// What JSON is to contain; nil for models.
+    var form: SharedJSON?
     let readNear: @Sendable (NormalizedCache, Freshness) -> ReadOutcome<Value>
     let expiredNear: @Sendable (NormalizedCache) -> [SharedName]?
     let readTree: @Sendable (SharedTree, SharedAges) -> SharedTree.Read<Value>
@@ -420,6 +463,17 @@ extension Target where Value: IdentifiedModel {
                 let isKey = tree.record(at: 0).map { !$0.isTombstone } ?? false
                 return tree.model(type, at: isKey ? 0 : 1, ages: ages)
             })
+    }
+}
+
+extension Target where Value == Data {
+    /// - Parameter name: The name of a node or a collection.
+    static func json(_ name: SharedName, _ form: SharedJSON) -> Target {
+        Target(
+            name: name, names: [name], form: form,
+            readNear: { $0.sharedJSON(of: name, form, accepting: $1) },
+            expiredNear: { $0.expiredShared(inJSON: form, of: name) },
+            readTree: { $0.json(at: 0, form, ages: $1) })
     }
 }
 

@@ -81,6 +81,59 @@ struct SharedCacheTests {
             })
     }
 
+    @Test(
+        "JSON from servers and from copies is that of a cache, and shows the changes of all hosts")
+    func json() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        let (a, b) = (fleet.a, fleet.b)
+        let alone = try NormalizedCache(inMemory: Configuration())
+        defer { alone.close() }
+        func expect(_ team: Team, _ host: SharedCache) async throws {
+            try await alone.set(team).committed
+            let forms: [(depth: Int, paths: [String], nulls: Bool)] = [
+                (.max, [], false), (1, [], true), (.max, ["members.name", "lead"], true),
+            ]
+            for form in forms {
+                let expected = await alone.json(
+                    of: "Team:1", depth: form.depth, leavingOut: form.paths,
+                    includesNulls: form.nulls)
+                let isSame = await eventually {
+                    await host.json(
+                        of: "Team:1", depth: form.depth, leavingOut: form.paths,
+                        includesNulls: form.nulls) == expected
+                }
+                #expect(isSame && expected != nil)
+            }
+        }
+        var team = Team("1", "red", lead: Member("1", "Ada"), [Member("2", "Grace"), Member("3")])
+        #expect(await b.json(of: "Team:1") == nil)
+        try await a.set(team)
+        for _ in 0..<2 { for host in fleet.hosts { try await expect(team, host) } }
+        let isNear = await eventually {
+            let before = b.statistics.nearHits
+            _ = await b.json(of: "Team:1")
+            return b.statistics.nearHits > before
+        }
+        #expect(isNear)
+        // A change of another host reaches the copies; the host's own is there at once.
+        try await a.update(Member.self, "Member:2") { Member($0.id, "Mary", count: 1) }
+        team.members[0] = Member("2", "Mary", count: 1)
+        try await expect(team, a)
+        try await expect(team, b)
+        try await a.delete("Member:3")
+        team.members.removeLast()
+        for host in fleet.hosts { try await expect(team, host) }
+        // Collections.
+        try await a.setCollection([Member("8", "Alan"), Member("9")], forKey: "list")
+        try await alone.setCollection([Member("8", "Alan"), Member("9")], forKey: "list").committed
+        let list = await alone.json(ofCollection: "list")
+        for host in fleet.hosts + fleet.hosts {
+            #expect(await host.json(ofCollection: "list") == list)
+        }
+        #expect(await b.json(ofCollection: "none") == nil)
+    }
+
     @Test("A deleted node leaves the trees of all hosts, and returns when it is written again")
     func delete() async throws {
         let fleet = try await Fleet()

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the JSON of a tree contains.
-package struct JSONTreeOptions: Sendable {
+package struct JSONTreeOptions: Sendable, Hashable {
     /// How many levels of nodes are written. A node further down is its identifier.
     package var depth = Int.max
     /// The type whose fields of the root are written; nil for all fields.
@@ -16,7 +16,7 @@ package struct JSONTreeOptions: Sendable {
 }
 
 /// A set of paths, as a tree of their names.
-package struct JSONPaths: Sendable {
+package struct JSONPaths: Sendable, Hashable {
     private var members: [String: JSONPaths] = [:]
     /// Whether a path of the set ends here.
     private(set) var isEnd = false
@@ -204,11 +204,12 @@ package final class JSONTreeWriter {
         _ decoder: inout ValueDecoder, _ excluded: JSONPaths, _ type: String?
     ) throws {
         guard let handle = try decoder.readReference() else { throw decoder.mismatch("a model") }
+        if treeReader.checksAllAges { try treeReader.checkAge(of: handle, nil) }
         guard level < options.depth else {
-            guard let identifier = treeReader.identifier(of: handle) else {
+            guard let record = treeReader.parsedRecord(handle), !record.shape.isDeletion else {
                 throw ReadFailure(.deleted)
             }
-            return write(identifier)
+            return write(record.identifier)
         }
         level += 1
         defer { level -= 1 }

@@ -113,6 +113,44 @@ extension NormalizedCache {
     }
 }
 
+extension NormalizedCache {
+    /// Returns a node or a collection as JSON, and whether a record of it has expired. The reader's
+    /// `notesExpired` decides whether the names of those records are noted.
+    package func jsonOutcome(
+        _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions,
+        accepting freshness: Freshness
+    ) -> ReadOutcome<[UInt8]> {
+        outcome(
+            Self.target(nameSpace, identifier).accepting(freshness), .latest, .touch
+        ) { try $0.json(nameSpace, identifier, options) }
+    }
+
+    /// Returns the names of the expired records in a node or a collection.
+    package func expiredNames(
+        inJSON options: JSONTreeOptions, _ nameSpace: NameSpace, _ identifier: String
+    ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
+        outcome(Self.target(nameSpace, identifier).accepting(.stale), .latest, .peek) { reader in
+            reader.notesExpired = true
+            return reader.expiredNames(
+                unless: try reader.json(nameSpace, identifier, options).reason)
+        }
+    }
+
+    private static func target(_ nameSpace: NameSpace, _ identifier: String) -> ReadTarget {
+        ReadTarget(type: JSONDocument.self, nameSpace: nameSpace, identifier: identifier)
+    }
+}
+
+extension SnapshotReader {
+    fileprivate func json(
+        _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions
+    ) throws -> ReadOutcome<[UInt8]> {
+        nameSpace == .collection
+            ? try json(ofCollection: identifier, in: 0..<Int.max, options)
+            : try json(of: identifier, options)
+    }
+}
+
 /// Stands in statistics for the type of a read that makes no model.
 private enum JSONDocument {}
 

@@ -207,12 +207,18 @@ extension NormalizedCache {
                 case .key: try reader.model(type, forKey: identifier).reason
                 default: try reader.collection(type, forKey: identifier).reason
                 }
-            if let reason { return .miss(reason) }
-            return .hit(
-                Hit(
-                    value: reader.expired, isCut: false, recordCount: reader.expired.count,
-                    writtenAt: nil, age: nil, oldestAge: nil, isExpired: false))
+            return reader.expiredNames(unless: reason)
         }
+    }
+}
+
+extension SnapshotReader {
+    /// Returns the names of the expired records that a read has noted, unless it has missed.
+    func expiredNames(
+        unless reason: MissReason?
+    ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
+        if let reason { return .miss(reason) }
+        return .hit(Hit(value: expired, isCut: false, recordCount: expired.count))
     }
 }
 
