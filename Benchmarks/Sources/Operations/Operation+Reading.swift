@@ -14,6 +14,16 @@ extension Operation {
             try Self.change(feed, of: stage.cache)
             for change in try stage.cache.optimisticChanges() { try change.change.confirm().wait() }
         },
+        Operation("json-of-feed") {
+            let stage = try Stage(feeds: 1)
+            let identifier = "Feed:\(Stage.feed(0).id)"
+            return { _ in
+                {
+                    let json = stage.cache.json(of: identifier, consistency: .snapshot)
+                    guard json != nil else { throw OperationError.miss("json") }
+                }
+            }
+        },
         readPosts("read-posts", Feed.self, Post.self),
         readPosts("read-posts-codable", CodableFeed.self, CodablePost.self),
         Operation("read-people") {

@@ -1,3 +1,4 @@
+import EspalierConfinement
 import Foundation
 
 /// What the JSON of a tree contains.
@@ -8,7 +9,7 @@ package struct JSONTreeOptions: Sendable, Hashable {
     package var type: String?
     /// The members that are left out, by their paths: `messages.sender.email`. Arrays have no
     /// names, so a path is the same for all elements.
-    package var excluded = JSONPaths()
+    package var excluded = JSONPaths.none
     /// Whether a member that is nil is written, as null.
     package var writesNulls = false
 
@@ -21,13 +22,15 @@ package struct JSONPaths: Sendable, Hashable {
     /// Whether a path of the set ends here.
     private(set) var isEnd = false
 
-    package init(_ paths: [String] = []) {
+    static let none = JSONPaths([])
+
+    package init(_ paths: [String]) {
         for path in paths { insert(path.split(separator: ".").map(String.init)[...]) }
     }
 
     private mutating func insert(_ path: ArraySlice<String>) {
         guard let first = path.first else { return isEnd = true }
-        members[first, default: JSONPaths()].insert(path.dropFirst())
+        members[first, default: JSONPaths([])].insert(path.dropFirst())
     }
 
     var isEmpty: Bool { members.isEmpty }
@@ -53,11 +56,20 @@ package final class JSONTreeWriter {
     /// The most bytes of the text: nodes that occur often are written often.
     private let limit: Int
 
-    package private(set) var output: [UInt8] = []
+    // Confined to the thread of the read: checks of exclusive access took a third of the time.
+    private let confinedOutput = Confined([UInt8]())
+    private let confinedLevel = Confined(0)
+    private let confinedNames = Confined([ObjectIdentifier: [[UInt8]]]())
+
+    package private(set) var output: [UInt8] {
+        @inline(__always) _read { yield confinedOutput.value }
+        @inline(__always) _modify { yield &confinedOutput.value }
+    }
     /// How many nodes enclose the value being written.
-    private var level = 0
-    /// The names of the members of shapes, each in quotes and with its colon.
-    private var names: [ObjectIdentifier: [[UInt8]]] = [:]
+    private var level: Int {
+        @inline(__always) get { confinedLevel.value }
+        @inline(__always) set { confinedLevel.value = newValue }
+    }
 
     /// The text of a node that occurs again. The tree reader keeps it as it keeps models.
     private struct Text { let bytes: [UInt8] }
@@ -159,7 +171,7 @@ package final class JSONTreeWriter {
     private func key(_ decoder: inout ValueDecoder) throws -> String {
         if try decoder.kind() == .string { return try decoder.decodeString() }
         let start = output.count
-        try write(&decoder, JSONPaths())
+        try write(&decoder, .none)
         defer { output.removeLast(output.count - start) }
         return String(decoding: output[start...], as: UTF8.self)
     }
@@ -176,7 +188,7 @@ package final class JSONTreeWriter {
         if !isFirst { output.append(UInt8(ascii: ",")) }
         output += name
         let value = output.count
-        if try decoder.kind() == .absent {
+        if try decoder.reader.peek() == Wire.absent {
             try decoder.skipValue()
             return output.removeLast(output.count - start)
         }
@@ -184,7 +196,7 @@ package final class JSONTreeWriter {
         if !isNull {
             let position = decoder.reader.position
             do {
-                try write(&decoder, excluded ?? JSONPaths())
+                try write(&decoder, excluded ?? .none)
             } catch {
                 output.removeLast(output.count - value)
                 try decoder.leaveOut(error, from: position) { $0.inside(field: key) }
@@ -256,10 +268,11 @@ package final class JSONTreeWriter {
         output.append(UInt8(ascii: "}"))
     }
 
+    /// Returns the names of the members of a shape, each in quotes and with its colon.
     private func names(of shape: Shape) -> [[UInt8]] {
-        if let known = names[ObjectIdentifier(shape)] { return known }
+        if let known = confinedNames.value[ObjectIdentifier(shape)] { return known }
         let made = shape.names.map(Self.quoted)
-        names[ObjectIdentifier(shape)] = made
+        confinedNames.value[ObjectIdentifier(shape)] = made
         return made
     }
 
