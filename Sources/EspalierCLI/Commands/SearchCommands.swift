@@ -18,7 +18,7 @@ struct LsCommand: ParsableCommand {
             accesses and writes ago, and how long ago, the record was last accessed; they are \
             empty for a record that is only reached through others. "written" says how long ago \
             the record was last written by itself, or at all if it expires, and "expires" when \
-            it counts as expired.
+            it counts as expired; a table has both only if a listed record expires.
             """)
 
     @OptionGroup var cache: CacheArgument

@@ -21,6 +21,8 @@ struct Report: Sendable {
     let layout: Layout
     let columns: [TableColumn]
     private(set) var rows: [[Cell]] = []
+    /// The names of the columns that a table lacks. Programs get them all the same.
+    var omitted: Set<String> = []
     /// The headings of groups of facts, by the index of the first fact below.
     private var headings: [Int: String] = [:]
 
@@ -55,8 +57,12 @@ struct Report: Sendable {
 
     var table: Table {
         guard layout != .facts else { return factTable }
+        let shown = columns.indices.filter { !omitted.contains(columns[$0].name) }
         return Table(
-            columns: columns, rows: rows.map { $0.map { StyledLine($0.shown, $0.style) } })
+            columns: shown.map { columns[$0] },
+            rows: rows.map { row in
+                shown.map { StyledLine(row[$0].shown, row[$0].style) }
+            })
     }
 
     private var factTable: Table {

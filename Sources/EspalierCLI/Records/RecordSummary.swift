@@ -35,7 +35,11 @@ struct RecordSummary: Sendable, Equatable {
     ]
 
     static func report(of summaries: [RecordSummary]) -> Report {
-        Report(.list, columns: columns, rows: summaries.map(\.cells))
+        var report = Report(.list, columns: columns, rows: summaries.map(\.cells))
+        // The table would not fit into 80 columns.
+        let isAny = summaries.contains { $0.written?.untilExpiry != nil }
+        if !isAny { report.omitted = ["writtenSeconds", "expiresInSeconds"] }
+        return report
     }
 
     private var cells: [Cell] {

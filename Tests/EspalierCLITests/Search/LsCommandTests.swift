@@ -63,8 +63,7 @@ struct LsCommandTests {
         #expect(lines.count == 2)
         #expect(
             lines[0]
-                == "identifier  kind  type  size   raw  refs  children  age  time  written  expires  pinned"
-        )
+                == "identifier  kind  type  size   raw  refs  children  age  time  pinned")
         #expect(lines[1].hasPrefix("me          key"))
     }
 
@@ -113,8 +112,7 @@ struct LsCommandTests {
         ] {
             #expect(
                 try tool.run(arguments).text
-                    == "identifier  kind  type  size  raw  refs  children  age  time  written  expires  "
-                    + "pinned\n"
+                    == "identifier  kind  type  size  raw  refs  children  age  time  pinned\n"
             )
             let json = try tool.run(arguments + ["--format", "json"])
             #expect(json.code == 0 && json.text == "[]\n")
