@@ -74,11 +74,11 @@ torture: setup ## attacks the cache for MINUTES=60 by kills, faults, damage; pri
 	@echo 'torture: attacking for $(MINUTES) minutes'
 	$(TORTURE_SCRATCH)/release/torture long --minutes $(MINUTES) $(TORTURE_FLAGS)
 
-torture-short: setup ## the same in three minutes, as CI does
+torture-short: setup ## the same in four minutes, as CI does
 	@echo 'torture-short: building the attacks, optimised; minutes the first time'
 	$(TORTURE_BUILD) --product torture
 	$(if $(TORTURE_TOOL),,$(TORTURE_BUILD) --product espalier)
-	@echo 'torture-short: attacking for three minutes'
+	@echo 'torture-short: attacking for four minutes'
 	$(TORTURE_SCRATCH)/release/torture short $(TORTURE_FLAGS)
 
 # The peers of the comparison have system packages of their own. `compare` gets BENCH_FLAGS.
