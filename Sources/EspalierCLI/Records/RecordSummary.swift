@@ -36,7 +36,7 @@ struct RecordSummary: Sendable, Equatable {
 
     static func report(of summaries: [RecordSummary]) -> Report {
         var report = Report(.list, columns: columns, rows: summaries.map(\.cells))
-        // The table would not fit into 80 columns.
+        // With all columns, the table would not fit into a terminal of 80 columns.
         let isAny = summaries.contains { $0.written?.untilExpiry != nil }
         if !isAny { report.omitted = ["writtenSeconds", "expiresInSeconds"] }
         return report

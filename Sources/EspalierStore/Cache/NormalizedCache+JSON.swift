@@ -114,8 +114,7 @@ extension NormalizedCache {
 }
 
 extension NormalizedCache {
-    /// Returns a node or a collection as JSON, and whether a record of it has expired. The reader's
-    /// `notesExpired` decides whether the names of those records are noted.
+    /// Returns a node or a collection as JSON, and whether a record of it has expired.
     package func jsonOutcome(
         _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions,
         accepting freshness: Freshness

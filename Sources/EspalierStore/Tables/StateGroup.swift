@@ -195,15 +195,13 @@ struct StateTimes: StateGroupContent {
             let (handle, isTooHigh) = last.addingReportingOverflow(try reader.varint())
             guard !isTooHigh, first == nil || handle > last else { throw .truncated }
             let start = reader.position
-            if let state, first != nil, handle == last &+ 1, reader.skip(copyOf: state) {
+            if let state, handle == last &+ 1, reader.skip(copyOf: state) {
                 last = handle
                 continue
             }
             let entry = try StateEntry(reading: &reader)
             state = start..<reader.position
-            if let first {
-                add(writtenAt, maxAge, first, last)
-            }
+            if let first { add(writtenAt, maxAge, first, last) }
             (writtenAt, maxAge) = (entry.writtenAt?.rawValue, entry.expiry)
             (first, last) = (handle, handle)
         }

@@ -20,25 +20,25 @@ struct AgeTests {
         var modelIdentifier: String? { "User:\(id)" }
     }
 
-    /// An hour is long for a test: the clock of the writes is an hour and a half behind.
+    /// The owner of a clock that is behind, so that a test need not wait until a record expires.
     private final class LateClock: Sendable {}
 
     private let tool: CommandLineTool
 
     init() throws {
         tool = try CommandLineTool()
-        try write([Offer(id: 1)], secondsAgo: 5_400)
-        try write([Offer(id: 2)], secondsAgo: 1_200)
-        try write([User(id: 1)], secondsAgo: 900)
+        try write(Offer(id: 1), secondsAgo: 5_400)
+        try write(Offer(id: 2), secondsAgo: 1_200)
+        try write(User(id: 1), secondsAgo: 900)
     }
 
-    private func write<Model: NormalizedModel>(_ models: [Model], secondsAgo: Double) throws {
+    private func write(_ model: some NormalizedModel, secondsAgo: Double) throws {
         var configuration = Configuration()
         configuration.clock = WallClock(of: LateClock()) { _ in Date() - secondsAgo }
         let cache = try NormalizedCache(
             directory: tool.folder.url.path + "/c", configuration: configuration)
         defer { cache.close() }
-        for model in models { try cache.set(model).wait() }
+        try cache.set(model).wait()
     }
 
     /// What is left of an hour after 20 minutes. Seconds pass between the write and the command.
