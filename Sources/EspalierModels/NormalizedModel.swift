@@ -67,8 +67,8 @@ extension NormalizedModel {
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeModel(
             identifier: modelIdentifier, projection: projectionIdentifier,
-            object: Self.self is AnyObject.Type ? self as AnyObject : nil, rules: Self.mergeRules,
-            maxAge: Self.maxAge
+            object: Self.self is AnyObject.Type ? self as AnyObject : nil,
+            traits: TypeTraits(of: Self.self)
         ) {
             try encode(to: &$0)
         }

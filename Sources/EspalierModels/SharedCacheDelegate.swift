@@ -183,7 +183,7 @@ public struct StaleRead<Value: Sendable>: Sendable {
 /// How a cache treats a write.
 public struct CacheWriteOptions: Sendable, Hashable {
     /// What becomes of fields that are nil, and of those that other types declare. Nil stands for
-    /// the policy of the models' type.
+    /// what the types say.
     public var policy: WritePolicy?
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
     /// nobody in particular.
@@ -197,7 +197,7 @@ public struct CacheWriteOptions: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the models' type.
+    ///     for what the types say.
     ///   - source: A number for who writes; 0 for nobody in particular.
     ///   - keepsModels: Whether models that the cache can read stay as they are.
     public init(policy: WritePolicy? = nil, source: Int = 0, keepsModels: Bool = false) {

@@ -147,7 +147,7 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
 ///
 /// The macro generates the type's `writePolicy`. In all other respects this is ``Normalized()``.
 ///
-/// - Parameter policy: The policy of writes of this type.
+/// - Parameter policy: The policy of nodes of this type, in calls that give none.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
@@ -160,7 +160,7 @@ public macro Normalized(policy: WritePolicy) =
 ///
 /// - Parameters:
 ///   - type: The prefix of the identifiers: a string literal that is not empty.
-///   - policy: The policy of writes of this type.
+///   - policy: The policy of nodes of this type, in calls that give none.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
@@ -173,7 +173,7 @@ public macro Normalized(type: String, policy: WritePolicy) =
 ///
 /// - Parameters:
 ///   - identifier: A key path of one or more properties.
-///   - policy: The policy of writes of this type.
+///   - policy: The policy of nodes of this type, in calls that give none.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, NodeModel, Hashable,
@@ -203,7 +203,7 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: W
 ///   - coding: `.codable`.
 ///   - type: The prefix of the identifiers, as in ``Normalized(type:)``.
 ///   - identifier: A key path, as in ``Normalized(identifier:)``.
-///   - policy: The policy of writes, as in ``Normalized(policy:)``.
+///   - policy: The policy of nodes of the type, as in ``Normalized(policy:)``.
 ///   - maxAge: How old records may be, as in ``Normalized(type:identifier:policy:maxAge:)``.
 @attached(member, names: arbitrary)
 @attached(
@@ -231,7 +231,7 @@ public macro Normalized(
 /// - Parameters:
 ///   - type: The prefix of the identifiers, as in ``Normalized(type:)``.
 ///   - identifier: A key path, as in ``Normalized(identifier:)``.
-///   - policy: The policy of writes, as in ``Normalized(policy:)``.
+///   - policy: The policy of nodes of the type, as in ``Normalized(policy:)``.
 ///   - maxAge: How old records of the type may be.
 @attached(member, names: arbitrary)
 @attached(

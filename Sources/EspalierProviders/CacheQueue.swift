@@ -17,7 +17,7 @@ final class CacheQueue: Sendable {
     /// The cache, if it tells the outcome of each write.
     private let shared: (any SharedCacheDelegate)?
     private let source: Int
-    /// The policy of collections; nil if the type of the elements decides.
+    /// The policy of the manager; nil if the types of the models decide.
     private let policy: WritePolicy?
     let failures = SaveFailures()
 
@@ -38,9 +38,10 @@ final class CacheQueue: Sendable {
 
     func save(_ model: any SimpleModel, forKey key: String, context: (any Sendable)?) {
         let time = ChangeTime()
+        let options = options(WriteCall.active?.policy ?? self.policy(of: type(of: model)))
         write([key]) { [self] done in
             if let shared {
-                shared.setModel(model, forKey: key, options: options(.replace), completion: done)
+                shared.setModel(model, forKey: key, options: options, completion: done)
             } else {
                 cache.setModel(model, forKey: key, context: context)
                 done(nil)
@@ -50,9 +51,9 @@ final class CacheQueue: Sendable {
     }
 
     /// Saves models that have identifiers in one step, in a cache that can.
-    func save(_ models: [any SimpleModel]) {
+    func save(_ models: [any SimpleModel], _ policy: TreePolicy) {
         write(models.compactMap(\.modelIdentifier)) { [self] done in
-            shared?.setModels(models, options: options(.replace), completion: done)
+            shared?.setModels(models, options: options(policy), completion: done)
         }
     }
 
@@ -60,10 +61,11 @@ final class CacheQueue: Sendable {
     ///
     /// - Parameter completion: Called once, when the model is stored or could not be.
     func merge(
-        _ model: any SimpleModel, forKey key: String, completion: @escaping @Sendable () -> Void
+        _ model: any SimpleModel, forKey key: String, _ policy: TreePolicy,
+        completion: @escaping @Sendable () -> Void
     ) {
         write([key]) { [self] done in
-            shared?.setModel(model, forKey: key, options: options(.merge)) {
+            shared?.setModel(model, forKey: key, options: options(policy, merges: true)) {
                 completion()
                 done($0)
             }
@@ -74,9 +76,12 @@ final class CacheQueue: Sendable {
     /// others make, because only the cache knows the merged models.
     ///
     /// - Parameter completion: Called once, when the models are stored or could not be.
-    func merge(_ models: [any SimpleModel], completion: @escaping @Sendable () -> Void) {
+    func merge(
+        _ models: [any SimpleModel], _ policy: TreePolicy,
+        completion: @escaping @Sendable () -> Void
+    ) {
         write(models.compactMap(\.modelIdentifier)) { [self] done in
-            shared?.setModels(models, options: options(.merge)) {
+            shared?.setModels(models, options: options(policy, merges: true)) {
                 completion()
                 done($0)
             }
@@ -85,9 +90,14 @@ final class CacheQueue: Sendable {
 
     /// The manager hears of its own merges like of others' writes. The policy of a manager that
     /// does not follow its cache is that of the models' types.
-    private func options(_ policy: WritePolicy) -> CacheWriteOptions {
+    private func options(_ policy: TreePolicy, merges: Bool = false) -> CacheWriteOptions {
         guard source != 0 else { return CacheWriteOptions() }
-        return CacheWriteOptions(policy: policy, source: policy == .merge ? 0 : source)
+        return CacheWriteOptions(
+            policy: policy.given, source: merges || policy == .merge ? 0 : source)
+    }
+
+    private func policy(of type: any SimpleModel.Type) -> TreePolicy {
+        TreePolicy(policy, root: type.writePolicy)
     }
 
     /// Calls the cache by `body`, which receives a function for the outcome. Reports a failure to
@@ -157,7 +167,7 @@ final class CacheQueue: Sendable {
 
     func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
         let call = WriteCall.active
-        var options = options(call?.policy ?? policy ?? T.writePolicy)
+        var options = options(call?.policy ?? policy(of: T.self))
         options.keepsModels = call?.keepsModels ?? false
         write([key]) { [self, options] done in
             if let shared {
@@ -188,7 +198,7 @@ final class CacheQueue: Sendable {
     /// Sends an edit to a cache that accepts edits.
     func edit(
         _ edit: CollectionEdit<any SimpleModel>, forKey key: String,
-        expecting neighbours: CollectionNeighbours, policy: WritePolicy,
+        expecting neighbours: CollectionNeighbours, policy: TreePolicy,
         context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {

@@ -95,7 +95,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///     saved.
     ///   - shouldCache: Whether to save the collection.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the manager's policy, or else that of the type.
+    ///     for the manager's policy, or else what the types say.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Complexity: O(*n*); a comparison of all elements, if other providers have the key.
     open func setData(
@@ -145,7 +145,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     }
 
     /// Returns the policy of a write; nil if nothing is saved.
-    private func saved(_ shouldCache: Bool, _ policy: WritePolicy?) -> WritePolicy? {
+    private func saved(_ shouldCache: Bool, _ policy: WritePolicy?) -> TreePolicy? {
         shouldCache ? dataModelManager.policy(of: T.self, policy) : nil
     }
 
@@ -339,7 +339,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     }
 
     private func edit(
-        _ edit: CollectionEdit<T>, _ save: WritePolicy?, _ context: (any Sendable)?
+        _ edit: CollectionEdit<T>, _ save: TreePolicy?, _ context: (any Sendable)?
     ) {
         notifyDelegate()
         let shownEdit = edit.resolved(count: shown.count)
@@ -370,15 +370,18 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// - Returns: The edit of the collection.
     private func editCollection(
         _ edit: CollectionEdit<T>, of shown: Range<Int>, at place: Range<Int>,
-        _ save: WritePolicy?, _ context: (any Sendable)?
+        _ save: TreePolicy?, _ context: (any Sendable)?
     ) -> CollectionEdit<T> {
         if place.isEmpty, !shown.isEmpty {
             let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
-            if save == .merge {
-                dataModelManager.mergeModels(named, context: context)
+            if let save, save.merges(named) {
+                dataModelManager.saveMerged(named, save, context: context)
             } else {
                 collection.post(edit.elements, context: context) {
-                    if save != nil { for model in named { dataModelManager.save(model, context) } }
+                    guard let save else { return }
+                    WriteCall(policy: save).perform {
+                        for model in named { dataModelManager.save(model, context) }
+                    }
                 }
             }
             return .remove(place)

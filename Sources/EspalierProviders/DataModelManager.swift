@@ -87,8 +87,9 @@ open class DataModelManager: @unchecked Sendable {
     open func updateModel(
         _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
-        if updateCache, merges(model) {
-            return mergeModels([model], context: context)
+        let policy = policy(of: type(of: model), nil)
+        if updateCache, merges(model, policy) {
+            return saveMerged([model], policy, context: context)
         }
         submit(model, context: context) {
             if updateCache { save(model, context) }
@@ -107,13 +108,23 @@ open class DataModelManager: @unchecked Sendable {
         _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
         guard !models.isEmpty else { return }
-        let merged = models.filter { updateCache && merges($0) }
-        if !merged.isEmpty { mergeModels(merged, context: context) }
-        let models = merged.isEmpty ? models : models.filter { !merges($0) }
+        // Each policy has a write of its own.
+        let policies = models.map { policy(of: type(of: $0), nil) }
+        let merges = zip(models, policies).map { updateCache && self.merges($0, $1) }
+        for policy in Set(policies) {
+            let merged = models.indices.filter { merges[$0] && policies[$0] == policy }
+            if !merged.isEmpty {
+                saveMerged(merged.map { models[$0] }, policy, context: context)
+            }
+        }
+        let rest = models.indices.filter { !merges[$0] }
+        let models = rest.map { models[$0] }
         guard !models.isEmpty else { return }
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
         submit(batch, roots: models, context: context) {
-            if updateCache { saveTogether(models, context) }
+            if updateCache {
+                saveTogether(models, writePolicy == nil ? .ofTypes : .replace, context)
+            }
         }
     }
 
@@ -136,16 +147,22 @@ open class DataModelManager: @unchecked Sendable {
     ///   - context: A value that is passed to the cache where it can't merge.
     @preconcurrency
     open func mergeModels(_ models: [any SimpleModel], context: (any Sendable)? = nil) {
-        guard let follower = currentFollower else {
-            return updateModels(models, context: context)
-        }
+        guard follows else { return updateModels(models, context: context) }
+        saveMerged(models, .merge, context: context)
+    }
+
+    /// Saves models that the cache merges, and shows what it makes of them.
+    func saveMerged(
+        _ models: [any SimpleModel], _ policy: TreePolicy, context: (any Sendable)?
+    ) {
+        guard let follower = currentFollower else { return }
         let named = named(models)
         let identifiers = Set(named.compactMap(\.modelIdentifier))
         guard !named.isEmpty else { return }
         order.withLock { roots in
             for model in named { roots.note(model) }
             // Also if nothing has changed in the cache: a screen may show less than it has.
-            cacheQueue.merge(named) { follower.refresh(identifiers) }
+            cacheQueue.merge(named, policy) { follower.refresh(identifiers) }
         }
     }
 
@@ -246,18 +263,18 @@ open class DataModelManager: @unchecked Sendable {
         return result
     }
 
-    /// Whether a write of the model is merged by the cache, and shown as merged.
+    /// Whether a write of the model, or of a node in it, is merged by the cache. The screens then
+    /// show what the cache makes of it.
     ///
-    /// - Parameter policy: The policy of the call, if it has one.
-    func merges(_ model: any SimpleModel, _ policy: WritePolicy? = nil) -> Bool {
-        model.modelIdentifier?.isEmpty == false
-            && self.policy(of: type(of: model), policy) == .merge
+    /// - Complexity: O(*n*) in the nodes of the model, if their types decide.
+    func merges(_ model: any SimpleModel, _ policy: TreePolicy) -> Bool {
+        model.modelIdentifier?.isEmpty == false && policy.merges(model)
     }
 
-    /// Returns the policy of a write: that of the call, else the manager's, else that of the type.
+    /// Returns the policy of a write: that of the call, else the manager's, else that of the types.
     /// A manager that does not follow its cache replaces.
-    func policy(of type: any SimpleModel.Type, _ policy: WritePolicy?) -> WritePolicy {
-        follows ? policy ?? writePolicy ?? type.writePolicy : .replace
+    func policy(of type: any SimpleModel.Type, _ policy: WritePolicy?) -> TreePolicy {
+        follows ? TreePolicy(policy ?? writePolicy, root: type.writePolicy) : .replace
     }
 
     /// Whether the manager's screens follow its cache.
@@ -352,12 +369,14 @@ open class DataModelManager: @unchecked Sendable {
     }
 
     /// Saves models in one step, if the cache can. A subclass gets a call of `cacheModel` for each.
-    func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
+    func saveTogether(
+        _ models: [any SimpleModel], _ policy: TreePolicy, _ context: (any Sendable)?
+    ) {
         guard follows, type(of: self) == DataModelManager.self else {
-            return models.forEach { save($0, context) }
+            return WriteCall(policy: policy).perform { models.forEach { save($0, context) } }
         }
         let named = named(models)
-        if !named.isEmpty { cacheQueue.save(named) }
+        if !named.isEmpty { cacheQueue.save(named, policy) }
     }
 
     // MARK: The cache

@@ -111,15 +111,16 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///     model goes on waiting for one; a provider that shows a model does not wait for it again.
     ///   - updateCache: Whether to save the model.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the manager's policy, or else that of the type. A model that merges is shown like
+    ///     for the manager's policy, or else what the types say. A model that merges is shown like
     ///     one that is given to `merge`.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(
         _ data: T?, updateCache: Bool = true, policy: WritePolicy? = nil,
         context: (any Sendable)? = nil
     ) {
+        let policy = dataModelManager.policy(of: T.self, policy)
         if let data, updateCache, dataModelManager.merges(data, policy) {
-            return merge(data, context: context)
+            return saveMerged(data, policy, context)
         }
         let previous = model
         let wasWaiting = model == nil
@@ -130,7 +131,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         publish(.own, context, from: previous)
         guard let data else { return }
         consistencyManager.register(self, since: nil)
-        write {
+        write(policy) {
             dataModelManager.submit(data, context: context) {
                 if updateCache { dataModelManager.save(data, context) }
             }
@@ -138,8 +139,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     }
 
     /// Runs `body`, which saves something, and tells the delegate if that fails.
-    private func write(_ body: () -> Void) {
-        let call = WriteCall { [weak self] failure in
+    private func write(_ policy: TreePolicy, _ body: () -> Void) {
+        let call = WriteCall(policy: policy) { [weak self] failure in
             guard let self, let failure else { return }
             delegate?.dataProvider(self, failedToSave: failure)
         }
@@ -160,19 +161,24 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - data: The partial model. It must have an identifier.
     ///   - context: A value that is passed to the cache where it can't merge.
     open func merge(_ data: T, context: (any Sendable)? = nil) {
-        guard dataModelManager.merges(data, .merge), let identifier = data.modelIdentifier else {
+        guard dataModelManager.follows, data.modelIdentifier?.isEmpty == false else {
             return setData(data, policy: .replace, context: context)
         }
+        saveMerged(data, .merge, context)
+    }
+
+    /// Saves a model that the cache merges, and shows what it makes of it.
+    private func saveMerged(_ data: T, _ policy: TreePolicy, _ context: (any Sendable)?) {
         lastSet = ChangeTime()
         lastRequested = lastSet
-        if model?.modelIdentifier != identifier {
+        if model?.modelIdentifier != data.modelIdentifier {
             let previous = model
             replaceModel(with: data, time: lastSet, revision: nil)
             stopWaiting()
             publish(.own, context, from: previous)
             consistencyManager.register(self, since: nil)
         }
-        write { dataModelManager.mergeModels([data], context: context) }
+        write(policy) { dataModelManager.saveMerged([data], policy, context: context) }
     }
 
     private func replaceModel(with data: T?, time: ChangeTime, revision: ChangeTime?) {

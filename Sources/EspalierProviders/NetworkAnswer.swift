@@ -175,15 +175,16 @@ extension DataModelManager {
     private func apply<T: SimpleModel>(
         _ model: T, _ request: NetworkRequest<T>, _ attempt: OpenRequest
     ) -> NetworkAnswer<T> {
-        let call = WriteCall()
-        let isMerged = merges(model)
+        let policy = policy(of: T.self, nil)
+        let call = WriteCall(policy: policy)
+        let isMerged = merges(model, policy)
         let isApplied = call.perform {
             order.withLock { roots in
                 let name = model.modelIdentifier ?? request.key
                 guard !roots.hasChanged(name, as: T.self, since: attempt.time) else { return false }
                 roots.note(model)
                 if isMerged {
-                    cacheQueue.merge(model, forKey: request.key) { [weak self] in
+                    cacheQueue.merge(model, forKey: request.key, policy) { [weak self] in
                         self?.refresh([name])
                     }
                 } else {

@@ -57,7 +57,7 @@ extension DataProvider {
     /// - Parameters:
     ///   - data: The new model.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the manager's policy, or else that of the type.
+    ///     for the manager's policy, or else what the types say.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Throws: The reason why the model is not stored; see `DataModelManager.saving`. It is shown
     ///   all the same.
@@ -96,7 +96,7 @@ extension CollectionDataProvider {
     ///   - data: The elements, in their order.
     ///   - cacheKey: The key.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the manager's policy, or else that of the type.
+    ///     for the manager's policy, or else what the types say.
     ///   - context: A value that is passed to the delegates and to the cache.
     /// - Throws: The reason why the collection is not stored; see `DataModelManager.saving`. It is
     ///   shown all the same.

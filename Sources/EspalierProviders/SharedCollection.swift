@@ -39,7 +39,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var openEdits = 0
     /// The elements of these edits, with the policy of the last edit of each. The cache may lack
     /// them; it has all other elements as they are shown, or newer.
-    private var unconfirmed: [String: WritePolicy] = [:]
+    private var unconfirmed: [String: TreePolicy] = [:]
     /// Those of `unconfirmed` that were read from the cache meanwhile, perhaps without the edit.
     /// They are read again when no edit is open.
     private var unread: Set<String> = []
@@ -103,7 +103,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///   - save: The policy of the write, here and below; nil to save nothing.
     ///   - steps: The steps that lead to the new elements, if they are known.
     func set(
-        _ new: [T], by author: CollectionDataProvider<T>?, save: WritePolicy?,
+        _ new: [T], by author: CollectionDataProvider<T>?, save: TreePolicy?,
         context: (any Sendable)?, steps: [CollectionChangeInformation]? = nil
     ) {
         noteChange()
@@ -113,8 +113,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         // Partial models are for this collection only, until the cache has merged them.
-        let merges = save == .merge && key != nil
-        hasPartialModels = merges
+        let merges = key != nil && save?.merges(new) == true
+        hasPartialModels = save == .merge && key != nil
         // Posted under the key, too, for listeners that follow whole collections.
         let batch = BatchUpdateModel(
             models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
@@ -134,7 +134,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// - Returns: The steps; a reset if the elements before are not known.
     @discardableResult
     func replace(
-        with new: [T], by author: CollectionDataProvider<T>?, save: WritePolicy?,
+        with new: [T], by author: CollectionDataProvider<T>?, save: TreePolicy?,
         context: (any Sendable)?
     ) -> CollectionChange {
         guard isKnown else {
@@ -170,7 +170,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///
     /// - Parameter isLast: Whether no other edit of the same call follows.
     func edit(
-        _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: WritePolicy?,
+        _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: TreePolicy?,
         context: (any Sendable)?, isLast: Bool = true
     ) {
         let resolved = edit.resolved(count: elements.count)
@@ -181,8 +181,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         logEdit { old, new in
             TreeEdit(resolved.map { $0 as any ConsistencyManagerModel }, from: old, to: new)
         }
-        let merges = save == .merge && key != nil
-        if merges, !edit.elements.isEmpty { hasPartialModels = true }
+        let merges = key != nil && save?.merges(edit.elements) == true
+        if save == .merge, key != nil, !edit.elements.isEmpty { hasPartialModels = true }
         post(merges ? [] : edit.elements, context: context) {
             if let save { self.save(edit, neighbours, save, context) } else { isCacheBehind = true }
         }
@@ -215,7 +215,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Removes the elements in `ranges`, which are in order and apart. A cache that accepts edits
     /// is sent one for each range, or all elements if there are many ranges.
     func remove(
-        _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: WritePolicy?,
+        _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: TreePolicy?,
         context: (any Sendable)?
     ) {
         let sendsEdits = manager.cacheQueue.acceptsEdits && ranges.count <= Self.mostRemovals
@@ -232,7 +232,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Moves an element. Its model is not posted, so a pending update of it is not undone.
     func move(
-        _ move: ElementMove, by author: CollectionDataProvider<T>, save: WritePolicy?,
+        _ move: ElementMove, by author: CollectionDataProvider<T>, save: TreePolicy?,
         context: (any Sendable)?
     ) {
         let first = min(move.source, move.destination)
@@ -286,7 +286,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     // MARK: The cache
 
     /// The policy of a write of elements that the cache has already had.
-    private var policyOfAll: WritePolicy {
+    private var policyOfAll: TreePolicy {
         hasPartialModels ? .merge : manager.policy(of: T.self, nil)
     }
 
@@ -296,7 +296,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///   - policy: The policy; nil for elements that the cache has already had.
     ///   - keepsModels: Whether elements stay as the cache has them.
     private func saveAll(
-        _ context: (any Sendable)?, _ policy: WritePolicy? = nil, keepsModels: Bool = false
+        _ context: (any Sendable)?, _ policy: TreePolicy? = nil, keepsModels: Bool = false
     ) {
         guard let key else { return }
         lastSent = ChangeTime()
@@ -304,7 +304,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let policy = policy ?? policyOfAll
         let call = WriteCall(policy: policy, keepsModels: keepsModels)
         lastWhole = (call, lastSent)
-        if policy == .merge {
+        if policy.merges(elements) {
             let identifiers = Set(elements.compactMap(\.modelIdentifier))
             call.whenEnded { [manager] _ in manager.refresh(identifiers) }
         }
@@ -319,28 +319,33 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
         // Other screens may have read them without the edit.
         unread.formUnion(open.compactMap(\.modelIdentifier))
-        let merged = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .merge }
-        let replaced = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .replace }
-        if !replaced.isEmpty { manager.saveTogether(replaced, context) }
-        if !merged.isEmpty { manager.mergeModels(merged, context: context) }
+        for policy in Set(unconfirmed.values) {
+            let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
+            guard !sent.isEmpty else { continue }
+            if policy.merges(sent) {
+                manager.saveMerged(sent, policy, context: context)
+            } else {
+                manager.saveTogether(sent, policy, context)
+            }
+        }
         saveAll(context, keepsModels: true)
     }
 
     /// Sends all elements because the cache lacks an earlier edit.
     private func saveAll(
-        insteadOf edit: CollectionEdit<T>, _ policy: WritePolicy, _ context: (any Sendable)?
+        insteadOf edit: CollectionEdit<T>, _ policy: TreePolicy, _ context: (any Sendable)?
     ) {
         let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
-        if policy == .replace, policyOfAll == .merge, !named.isEmpty {
+        if policy != .merge, policyOfAll == .merge, !named.isEmpty {
             // The elements of the edit replace those of the cache; only the others are merged.
-            manager.saveTogether(named, context)
+            manager.saveTogether(named, policy, context)
         }
         saveAll(context)
     }
 
     /// Sends the edit to a cache that accepts edits and lacks none, and all elements to any other.
     private func save(
-        _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: WritePolicy,
+        _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: TreePolicy,
         _ context: (any Sendable)?, isMove: Bool = false
     ) {
         guard let key else { return }
@@ -363,7 +368,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             let wasReplaced = self.lastWhole.map { $0.time.after(time) } ?? false
             switch outcome {
             case .applied:
-                if policy == .merge {
+                if policy.merges(edit.elements) {
                     self.manager.refresh(Set(edit.elements.compactMap(\.modelIdentifier)))
                 }
                 call?.end(nil)?()
@@ -415,7 +420,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             guard lastSent.after(delivery.time) else { return }
             guard manager.follows, !isCacheBehind else { return saveAll(delivery.context) }
             let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
-            if !named.isEmpty { manager.saveTogether(named, delivery.context) }
+            // The elements are shown as the cache has them: their nils are meant.
+            let policy = manager.policy(of: T.self, nil)
+            if !named.isEmpty {
+                manager.saveTogether(
+                    named, policy == .merge ? .replace : policy, delivery.context)
+            }
             if isRemoval { saveAll(delivery.context, keepsModels: true) }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil

@@ -1,3 +1,4 @@
+import EspalierModels
 import EspalierRecords
 import Synchronization
 
@@ -27,8 +28,8 @@ final class WriteCall: Sendable {
     typealias Listener = @MainActor @Sendable (SaveFailure?) -> Void
 
     // immutable
-    /// The policy of a collection that is saved; nil for the default.
-    let policy: WritePolicy?
+    /// The policy of what is saved; nil for the default.
+    let policy: TreePolicy?
     /// Whether the elements of a collection that is saved stay as the cache has them.
     let keepsModels: Bool
     /// The change that this one is a part of.
@@ -49,11 +50,11 @@ final class WriteCall: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - policy: The policy of a collection that is saved; nil for the default.
-    ///   - keepsModels: Whether its elements stay as the cache has them.
+    ///   - policy: The policy of what is saved; nil for the default.
+    ///   - keepsModels: Whether the elements of a collection stay as the cache has them.
     ///   - onFailure: Called once, on the main actor, with the first failure if there is one.
     init(
-        policy: WritePolicy? = nil, keepsModels: Bool = false, onFailure: Listener? = nil
+        policy: TreePolicy? = nil, keepsModels: Bool = false, onFailure: Listener? = nil
     ) {
         self.policy = policy
         self.keepsModels = keepsModels
@@ -165,5 +166,28 @@ final class MissRecord: Sendable {
     func perform(_ body: () -> Void) {
         defer { isActive.store(false, ordering: .relaxed) }
         Self.$latest.withValue(self, operation: body)
+    }
+}
+
+extension TreePolicy {
+    /// Returns whether a node of the models merges.
+    ///
+    /// - Complexity: O(*n*) in the nodes of the models, if their types decide.
+    func merges(_ models: [some SimpleModel]) -> Bool {
+        switch self {
+        case .replace: false
+        case .merge: true
+        case .ofTypes: models.contains(where: Self.hasMergingNode)
+        }
+    }
+
+    /// Returns whether a node of the model merges.
+    func merges(_ model: some SimpleModel) -> Bool { merges([model]) }
+
+    private static func hasMergingNode(_ model: any ConsistencyManagerModel) -> Bool {
+        if type(of: model).writePolicy == .merge, model.modelIdentifier != nil { return true }
+        var isFound = false
+        model.forEach { if !isFound { isFound = hasMergingNode($0) } }
+        return isFound
     }
 }

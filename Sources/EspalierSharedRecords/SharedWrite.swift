@@ -24,7 +24,6 @@ public struct SharedWrite: Sendable {
     }
 
     private let tree: FlattenedTree
-    private let policy: WritePolicy
     private let entry: Entry
 
     /// The records that the write may change, and those that it compares itself with.
@@ -35,14 +34,13 @@ public struct SharedWrite: Sendable {
     /// - Parameters:
     ///   - models: The roots. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the first model's type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored, or has no identifier.
     public init(
         setting models: [any IdentifiedModel], policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) throws {
-        let flattener = Self.flattener(policy ?? models.first.map(Self.policy), maxAge)
-        self.policy = flattener.policy
+        let flattener = Self.flattener(policy, of: models.first, maxAge)
         let entries = try models.map { model in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
             guard let entry = value.children.first else {
@@ -63,7 +61,7 @@ public struct SharedWrite: Sendable {
     ///   - model: The root. If it has an identifier, the key refers to its node.
     ///   - key: The key; not empty, and not the model's identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the model's type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored.
     public init(
@@ -71,8 +69,7 @@ public struct SharedWrite: Sendable {
         maxAge: Duration? = nil
     ) throws {
         guard !key.isEmpty else { throw SharedWriteError.emptyKey }
-        let flattener = Self.flattener(policy ?? Self.policy(model), maxAge)
-        self.policy = flattener.policy
+        let flattener = Self.flattener(policy, of: model, maxAge)
         let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
         tree = flattener.finish()
         entry = .key(key, value)
@@ -85,7 +82,7 @@ public struct SharedWrite: Sendable {
     ///   - change: The change; `.replaceAll` makes the collection if there is none.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the first element's type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored.
     public init(
@@ -93,8 +90,7 @@ public struct SharedWrite: Sendable {
         maxAge: Duration? = nil
     ) throws {
         guard !key.isEmpty else { throw SharedWriteError.emptyKey }
-        let flattener = Self.flattener(policy ?? change.elements.first.map(Self.policy), maxAge)
-        self.policy = flattener.policy
+        let flattener = Self.flattener(policy, of: change.elements.first, maxAge)
         func draft(_ model: any IdentifiedModel) throws -> ValueDraft {
             try flattener.value { try ModelStorage.encode(model, into: $0) }
         }
@@ -114,23 +110,21 @@ public struct SharedWrite: Sendable {
     /// - Parameter names: The names of the records.
     public init(deleting names: [SharedName]) {
         tree = FlattenedTree()
-        policy = .replace
         entry = .delete(names)
         self.names = names
     }
 
-    private static func flattener(_ policy: WritePolicy?, _ maxAge: Duration?) -> Flattener {
+    private static func flattener(
+        _ policy: WritePolicy?, of root: (any IdentifiedModel)?, _ maxAge: Duration?
+    ) -> Flattener {
         let flattener = Flattener(shapes: interner)
-        flattener.policy = policy ?? .replace
+        flattener.policy = TreePolicy(
+            policy, root: root.map { type(of: $0).writePolicy } ?? .replace)
         flattener.maxAge = maxAge
         return flattener
     }
 
     private static let interner = ShapeInterner()
-
-    private static func policy(_ model: any IdentifiedModel) -> WritePolicy {
-        type(of: model).writePolicy
-    }
 
     private static func nodes(of tree: FlattenedTree) -> [SharedName] {
         tree.entries.map { SharedName(.node, $0.identifier) }
@@ -165,7 +159,7 @@ public struct SharedWrite: Sendable {
     public func changes(
         to old: [SharedName: SharedRecord], deleted: Set<String> = [], version: RecordVersion
     ) throws -> [SharedName: SharedRecord] {
-        var merge = SharedMerge(tree, policy, old, version)
+        var merge = SharedMerge(tree, old, version)
         try merge.addNodes()
         switch entry {
         case .nodes(let entries):
@@ -246,7 +240,6 @@ public enum SharedWriteError: Error, Sendable, Hashable, CustomStringConvertible
 /// One merge of a write with the records of a server.
 private struct SharedMerge {
     private let tree: FlattenedTree
-    private let policy: WritePolicy
     private let old: [SharedName: SharedRecord]
     private let version: RecordVersion
     private(set) var changes: [SharedName: SharedRecord] = [:]
@@ -256,11 +249,9 @@ private struct SharedMerge {
     private var handles: [Identifier: Handle] = [:]
 
     init(
-        _ tree: FlattenedTree, _ policy: WritePolicy, _ old: [SharedName: SharedRecord],
-        _ version: RecordVersion
+        _ tree: FlattenedTree, _ old: [SharedName: SharedRecord], _ version: RecordVersion
     ) {
         self.tree = tree
-        self.policy = policy
         self.old = old
         self.version = version
         for entry in tree.entries { _ = handle(of: entry.identifier) }
@@ -291,7 +282,7 @@ private struct SharedMerge {
                     children: stored.children.map { handle(of: $0) }, values: stored.values)
             }
             let merge = try RecordMerge(
-                index, of: tree, into: record, policy: policy, handles: treeHandles)
+                index, of: tree, into: record, handles: treeHandles)
             put(
                 SharedRecord(
                     version, maxAge: tree.maxAge(at: index), isOnCycle: entry.isOnCycle,

@@ -97,10 +97,11 @@ struct SharedRecordTests {
             let tree = trees.tree(
                 [TreeKind.node, .summary, .owned, .framed].randomElement(
                     using: &random) ?? .node)
-            let policy: WritePolicy = random.happens(0.5) ? .replace : .merge
+            let policies: [WritePolicy?] = [.replace, .merge, nil]
+            let policy = policies.randomElement(using: &random) ?? nil
             guard tree.identifier != nil else { continue }
             let changes = try server.apply(SharedWrite(setting: [tree], policy: policy))
-            oracle.write(tree, policy: policy)
+            oracle.write(tree, policy: TreePolicy(policy))
             near.restore(shared: changes.map { ($0.key, $0.value) })
             for _ in 0..<4 {
                 let identifier = "\(TreeKind.node.family):\(Int.random(in: 0..<40, using: &random))"

@@ -46,14 +46,14 @@ package final class DictionaryRecordSource: RecordSource {
 extension DictionaryRecordSource {
     /// Flattens and stores `model`.
     package func store(
-        _ model: some NormalizedModel, policy: WritePolicy = .replace,
+        _ model: some NormalizedModel, policy: TreePolicy = .replace,
         limits: TreeLimits = TreeLimits()
     ) throws {
-        try store(Self.flatten(model, policy: policy, limits: limits), policy: policy)
+        try store(Self.flatten(model, policy: policy, limits: limits))
     }
 
     package static func flatten(
-        _ model: some NormalizedModel, policy: WritePolicy = .replace,
+        _ model: some NormalizedModel, policy: TreePolicy = .replace,
         limits: TreeLimits = TreeLimits()
     ) throws -> FlattenedTree {
         let flattener = Flattener(limits: limits)
@@ -63,7 +63,7 @@ extension DictionaryRecordSource {
     }
 
     /// Gives out handles in pre-order, merges every node into its record, and writes the records.
-    package func store(_ tree: FlattenedTree, policy: WritePolicy = .replace) throws {
+    package func store(_ tree: FlattenedTree) throws {
         let handles = tree.nodes.map { node in
             let handle = handle(of: node.identifier) ?? newHandle()
             index[Identifier(node.identifier)] = handle
@@ -71,7 +71,7 @@ extension DictionaryRecordSource {
         }
         for (index, handle) in handles.enumerated() {
             let merge = try RecordMerge(
-                index, of: tree, into: parsedRecord(handle), policy: policy, handles: handles)
+                index, of: tree, into: parsedRecord(handle), handles: handles)
             put(merge, identifier: tree.nodes[index].identifier, handle: handle)
         }
     }

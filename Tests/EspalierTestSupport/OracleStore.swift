@@ -21,31 +21,31 @@ package struct OracleStore: Sendable {
 
     // MARK: Writing
 
-    package mutating func write(_ tree: TreeModel, policy: WritePolicy = .replace) {
+    package mutating func write(_ tree: TreeModel, policy: TreePolicy = .replace) {
         _ = flatten([tree], policy: policy)
     }
 
     /// Writes the node, if `key` is the model's own identifier; otherwise an entry that refers to
     /// the node or contains it.
     package mutating func write(
-        _ tree: TreeModel, forKey key: String, policy: WritePolicy = .replace
+        _ tree: TreeModel, forKey key: String, policy: TreePolicy = .ofTypes
     ) {
         let value = flatten([tree], policy: policy)[0]
         if tree.identifier.map(Identifier.init) != Identifier(key) { keys[Identifier(key)] = value }
     }
 
     package mutating func writeCollection(
-        _ trees: [TreeModel], forKey key: String, policy: WritePolicy = .replace
+        _ trees: [TreeModel], forKey key: String, policy: TreePolicy = .ofTypes
     ) {
         collections[Identifier(key)] = flatten(trees, policy: policy)
     }
 
-    private mutating func flatten(_ trees: [TreeModel], policy: WritePolicy) -> [OracleValue] {
+    private mutating func flatten(_ trees: [TreeModel], policy: TreePolicy) -> [OracleValue] {
         var drafts = OracleDrafts(policy: policy)
         let values = trees.map { tree in
             drafts.add(tree) { identifier in number(of: identifier) }
         }
-        for (number, projections) in drafts.inOrder { merge(projections, into: number, policy) }
+        for (number, projections) in drafts.inOrder { merge(projections, into: number) }
         return values
     }
 
@@ -57,18 +57,18 @@ package struct OracleStore: Sendable {
     }
 
     private mutating func merge(
-        _ projections: [OracleDrafts.Projection], into number: Int, _ policy: WritePolicy
+        _ projections: [OracleDrafts.Projection], into number: Int
     ) {
         var record = records[number]
         if record.state != .living { record = OracleRecord(identifier: record.identifier) }
         var written: Set<String> = []
         for projection in projections {
-            if policy == .replace {
+            if !projection.merges {
                 record.withdraw(projection.type, keeping: Set(projection.fields.keys))
             }
             for (name, value) in projection.fields {
                 record.declarers[name, default: []].insert(projection.type)
-                let isUnset = policy == .merge && value == .nothing
+                let isUnset = projection.merges && value == .nothing
                 if written.contains(name) || isUnset && record.fields[name] != nil { continue }
                 record.fields[name] = value
                 if !isUnset { written.insert(name) }
@@ -89,7 +89,7 @@ package struct OracleStore: Sendable {
         _ key: String, with trees: [TreeModel] = [],
         _ edit: (inout [OracleValue], [OracleValue]) -> Void
     ) {
-        let values = flatten(trees, policy: .replace)
+        let values = flatten(trees, policy: .ofTypes)
         var elements = (collections[Identifier(key)] ?? []).filter { !isDeleted($0) }
         edit(&elements, values)
         collections[Identifier(key)] = elements
@@ -194,6 +194,7 @@ package indirect enum OracleValue: Hashable, Sendable {
 struct OracleDrafts {
     struct Projection {
         let type: String
+        let merges: Bool
         /// In the order in which they begin.
         fileprivate var occurrences: [[String: OracleValue]]
 
@@ -204,11 +205,11 @@ struct OracleDrafts {
         }
     }
 
-    let policy: WritePolicy
+    let policy: TreePolicy
     private var order: [Int] = []
     private var drafts: [Int: [Projection]] = [:]
 
-    init(policy: WritePolicy) { self.policy = policy }
+    init(policy: TreePolicy) { self.policy = policy }
 
     var inOrder: [(number: Int, projections: [Projection])] { order.map { ($0, drafts[$0] ?? []) } }
 
@@ -220,12 +221,14 @@ struct OracleDrafts {
         let type = tree.kind.rawValue
         if drafts[record] == nil { order.append(record) }
         let known = drafts[record]?.firstIndex { $0.type == type }
-        guard known == nil || policy == .merge else { return .reference(record) }
+        let merges = policy == .merge || policy == .ofTypes && tree.kind.merges
+        guard known == nil || merges else { return .reference(record) }
         // The occurrence gets its place before its fields are walked, because the node may stand
         // among its own descendants.
         let place = known ?? drafts[record]?.count ?? 0
         if known == nil {
-            drafts[record, default: []].append(Projection(type: type, occurrences: []))
+            drafts[record, default: []].append(
+                Projection(type: type, merges: merges, occurrences: []))
         }
         let occurrence = drafts[record]?[place].occurrences.count ?? 0
         drafts[record]?[place].occurrences.append([:])

@@ -64,6 +64,9 @@ package enum TreeKind: String, CaseIterable, Sendable, Hashable {
     /// Inline kinds never have an identifier.
     package var isInline: Bool { self == .caption || self == .note }
 
+    /// Whether nodes of the kind merge where their types decide.
+    package var merges: Bool { self == .summary || self == .owned }
+
     /// Identifiers of one family name the same records.
     package var family: String { self == .summary ? Self.node.rawValue : rawValue }
 

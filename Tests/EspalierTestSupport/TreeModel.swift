@@ -82,6 +82,16 @@ extension TreeModel: NormalizedModel {
         }
     }
 
+    /// Writes the model as one of a type of its own for each kind.
+    package func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeModel(
+            identifier: modelIdentifier, projection: projectionIdentifier,
+            traits: TypeTraits(policy: kind.merges ? .merge : .replace)
+        ) {
+            try encode(to: &$0)
+        }
+    }
+
     /// Decodes the first kind that the record's shape names. Another projection is read by a
     /// ``TypedTree``.
     package init(from decoder: inout RecordDecoder) throws {

@@ -25,7 +25,7 @@ extension SharedCache {
     /// - Parameters:
     ///   - model: The root; it must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` or `SharedWriteError` for a model that can't be stored;
     ///   `FleetError.unavailable` and `.contended`.
@@ -40,7 +40,7 @@ extension SharedCache {
     /// - Parameters:
     ///   - models: The roots; each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the first model's type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func set(
@@ -56,7 +56,7 @@ extension SharedCache {
     ///   - model: The root. If `key` is its identifier, this is `set(_:policy:maxAge:)`.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func setModel(
@@ -78,7 +78,7 @@ extension SharedCache {
     ///   - elements: The elements in their order.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the first element's type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func setCollection(
@@ -98,7 +98,7 @@ extension SharedCache {
     ///   - neighbours: The elements around the edit that the sender has; nil to apply the edit in
     ///     any case.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the first element's type.
+    ///     for what the types say.
     /// - Throws: `SharedWriteError.outOfDate`, `.outOfRange` or `.noCollection`; otherwise as
     ///   `set(_:policy:maxAge:)`.
     public func edit(

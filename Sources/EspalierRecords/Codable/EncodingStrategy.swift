@@ -46,7 +46,7 @@ private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingSt
         try encoder.encodeModel(
             identifier: value.modelIdentifier, projection: value.projectionIdentifier,
             object: Value.self is AnyObject.Type ? value as AnyObject : nil,
-            rules: Value.mergeRules, maxAge: Value.maxAge
+            traits: TypeTraits(of: Value.self)
         ) {
             try $0.encodeFields(of: value)
         }

@@ -1,4 +1,4 @@
-// A contradiction is a node that occurs again in one write under `.replace`, with other content
+// A contradiction is a node that occurs again in one write that replaces it, with other content
 // than the first time. The record gets the content of the first occurrence, and the flattener
 // counts each later one that differs.
 //
@@ -11,7 +11,7 @@
 // own: values that share their children may have exponentially many occurrences. What is not
 // compared is not counted, so the count is a lower bound then.
 
-/// The contradictions that a flattening under `.replace` has met.
+/// The contradictions that a flattening has met.
 struct ContradictionCount {
     /// The comparisons that any tree may have, however small.
     private static let leastComparisons = 1_024

@@ -36,14 +36,19 @@ package struct FlattenedTree: Sendable {
     package internal(set) var shapes: [Shape] = []
     /// The projections after the first, by the node's index, in pre-order.
     var others: [Int: [Part]] = [:]
-    /// The nodes whose occurrences differ and refer to other nodes. A write that merges has put
-    /// their records together, and some of the nodes referred to may have been left out.
+    /// Whether every node merges, whatever its type says.
+    package internal(set) var mergesAll = false
+    /// Which types merge, by their positions. Empty if every node merges, or none.
+    var mergingTypes: [Bool] = []
+    /// Whether a node merges.
+    package internal(set) var merges = false
+    /// The nodes whose occurrences differ and refer to other nodes. The flattener has put their
+    /// records together, and some of the nodes referred to may have been left out.
     var mixed: Set<Int> = []
     /// The slots of the fields that are explicit nulls, by the position at which the values of
     /// their projection begin. Records have nil there.
     var explicitNulls: [Int: Set<Int>] = [:]
-    /// The rules of types, by the positions of the types, in a write that merges. Empty if no type
-    /// has rules.
+    /// The rules of types, by the positions of the types. Empty if no type that merges has rules.
     var rules: [TypeRules?] = []
     /// How old records of the types may be in seconds, by the positions of the types. Empty if no
     /// type says so.
@@ -51,11 +56,14 @@ package struct FlattenedTree: Sendable {
     /// How old the records of this write may be in seconds, in place of what their types say; nil
     /// for that.
     package internal(set) var maxAge: UInt64?
-    /// The number of later occurrences of nodes that differ from the first one. In a write that
-    /// merges, an occurrence differs also if it only lacks fields or adds some. In a write that
-    /// replaces, the number is a lower bound: a tree with many times more occurrences than nodes is
-    /// not compared as a whole.
+    /// The number of later occurrences of nodes of which something is not stored, because the
+    /// first occurrence counts. Nodes that merge are counted only inside of such occurrences. The
+    /// number is a lower bound: a tree with many times more occurrences than nodes is not compared
+    /// as a whole.
     package internal(set) var contradictions = 0
+    /// Whether a later occurrence of a node that merges has differed from the first one, if only
+    /// by fields that one of them lacks.
+    package internal(set) var hasDifferences = false
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
     package var hasProjections: Bool { !others.isEmpty }
@@ -68,6 +76,12 @@ package struct FlattenedTree: Sendable {
 
     /// Whether a record of the tree may expire.
     package var expires: Bool { maxAge != nil || !maxAges.isEmpty }
+
+    /// Returns whether nodes of a type merge.
+    @inline(__always)
+    func merges(typeAt type: Int) -> Bool {
+        mergesAll || !mergingTypes.isEmpty && mergingTypes[type]
+    }
 
     /// Returns how old the record of a node may be, in seconds; nil if it does not expire. Of
     /// several types of the node, the one that allows least counts.
@@ -99,7 +113,8 @@ package struct FlattenedTree: Sendable {
 
     fileprivate func draft(_ part: Part) -> ProjectionDraft {
         var draft = draft(part, type: types[part.type], shape: shapes[part.shape])
-        if !rules.isEmpty { draft.rules = rules[part.type] }
+        draft.merges = merges(typeAt: part.type)
+        if draft.merges, !rules.isEmpty { draft.rules = rules[part.type] }
         return draft
     }
 
@@ -161,7 +176,9 @@ package struct ProjectionDraft: Sendable {
     /// The slots of the fields that are known to be nil. Other fields that are nil were not
     /// fetched.
     let explicitNulls: Set<Int>
-    /// The rules of the type in a write that merges; nil if it has none.
+    /// Whether the fields that are nil keep the values that the record has.
+    var merges = false
+    /// The rules of the type in a node that merges; nil if it has none.
     var rules: TypeRules?
 }
 
@@ -194,9 +211,10 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     /// nobody can print, compare or change. The default allows a tree of as many nodes as
     /// `maximumNodes` in which each node contains three that other nodes contain, too.
     ///
-    /// A write that replaces walks each node once and does not have the limit. A write that merges
-    /// walks each occurrence of a node, because a later one may have fields that the first lacks:
-    /// the limit is on the occurrences after the first. The same object of a class counts once.
+    /// A write walks a node that it replaces once, and such nodes do not have the limit. It walks
+    /// each occurrence of a node that it merges, because a later one may have fields that the first
+    /// lacks: the limit is on the occurrences after the first. The same object of a class counts
+    /// once.
     public var maximumLogicalNodes = 4_000_000
     /// The most bytes of all records of one tree. Default 256 MiB; for writes the cache lowers it
     /// to the share of its budget that one write may take.
@@ -264,10 +282,12 @@ extension FlattenedTree {
 }
 
 extension FlattenedTree {
-    /// Returns whether this tree has every node of another one, as the same types see it.
+    /// Returns whether a write of this tree leaves nothing of a write of another one before it:
+    /// neither merges, and this tree has every node of the other, as the same types see it.
     ///
     /// - Complexity: O(*n*), the nodes of both trees.
-    package func containsNodes(of other: FlattenedTree) -> Bool {
+    package func overwrites(_ other: FlattenedTree) -> Bool {
+        guard !merges, !other.merges else { return false }
         var indexes: [Identifier: Int] = [:]
         indexes.reserveCapacity(count)
         for (index, entry) in entries.enumerated() {

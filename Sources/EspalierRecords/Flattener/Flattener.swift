@@ -7,9 +7,9 @@ import EspalierConfinement
 /// the tree has nodes, which keeps trees that share nodes linear. Other projections add their
 /// fields. A node met inside itself is flagged as lying on a cycle.
 ///
-/// For a write that merges, later occurrences are walked too, and the fields that the first lacks
-/// are taken from them. The same object is walked once. Occurrences of values can't be told apart
-/// from their equals, so a tree may have as many of them as a read may return.
+/// Later occurrences of a node that merges are walked too, and the fields that the first lacks are
+/// taken from them. The same object is walked once. Occurrences of values can't be told apart from
+/// their equals, so a tree may have as many of them as a read may return.
 package final class Flattener {
     // immutable
     private let limits: TreeLimits
@@ -24,10 +24,10 @@ package final class Flattener {
         @inline(__always) _modify { yield &confined.value }
     }
 
-    /// How the write treats fields that are nil. Set before the first value.
-    package var policy: WritePolicy {
-        get { state.merges ? .merge : .replace }
-        set { state.merges = newValue == .merge }
+    /// Which nodes of the tree merge. Set before the first value.
+    package var policy: TreePolicy {
+        get { state.policy }
+        set { state.policy = newValue }
     }
 
     /// How old the records of the tree may be, in place of what their types say; nil for that. Set
@@ -60,7 +60,6 @@ package final class Flattener {
         defer { state.encoders.removeAll() }
         try body(encoder)
         if let failure = state.failure { throw failure }
-        _ = try encoder.takeExplicitNulls()
         try state.count(bytes: encoder.writer.count, limits)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
@@ -69,7 +68,7 @@ package final class Flattener {
     /// has them already. `object` returns the model if it is an object.
     func node(
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
-        rules: () -> MergeRules = { [:] }, maxAge: () -> Duration? = { nil },
+        traits: () -> TypeTraits = { TypeTraits() },
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
         if state.contradictions.isComparing {
@@ -80,15 +79,14 @@ package final class Flattener {
         }
         // The node gets its place before its fields are walked: in pre-order, and known to a model
         // below that refers back to it.
-        let place = try state.place(of: identifier, projection: projection, limits)
-        if state.lacksMaxAge(ofTypeAt: place.type) {
-            state.addMaxAge(maxAge(), ofTypeAt: place.type)
+        var place = try state.place(of: identifier, projection: projection, limits)
+        if state.lacksTraits(ofTypeAt: place.type) {
+            let traits = traits()
+            state.addTraits(traits, ofTypeAt: place.type)
         }
-        if state.merges {
-            if state.lacksRules(ofTypeAt: place.type) {
-                let rules = rules()
-                state.setRules(rules, ofTypeAt: place.type)
-            }
+        place.merges = state.merges(typeAt: place.type)
+        if place.merges {
+            state.tree.merges = true
             guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
         } else if !place.isNew {
             compare(fields, of: projection, at: place, object)
@@ -114,7 +112,7 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
     ) throws {
         let encoder = nextEncoder()
-        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
+        if place.merges { prepare(encoder, toMerge: place) }
         defer { state.path.removeLast() }
         var record = RecordEncoder(
             node: encoder, expected: state.lastShapes.expected(at: place.shape))
@@ -125,15 +123,21 @@ package final class Flattener {
             shape = state.lastShapes.setShape(
                 try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
         }
-        if state.followsRules {
+        if place.merges {
             try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
-        if state.merges {
+        if place.merges {
             try state.addPending(to: place.node, shapes, limits)
         } else if state.contradictions.hasPending {
             state.comparePending(at: place)
         }
+    }
+
+    @inline(never)
+    private func prepare(_ encoder: ValueEncoder, toMerge place: State.Place) {
+        encoder.marksNulls = true
+        encoder.marksFields = state.typeRules[place.type] != nil
     }
 
     /// Adds a later occurrence of a node.
@@ -145,14 +149,14 @@ package final class Flattener {
         state.path.append(place.node)
         defer { state.path.removeLast() }
         let encoder = nextEncoder()
-        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
+        prepare(encoder, toMerge: place)
         let expected = state.lastShapes.expected(at: place.shape)
         var record = RecordEncoder(node: encoder, expected: expected)
         try nested { try fields(&record) }
         let shape =
             record.isAsExpected
             ? expected ?? .none : try record.shape(type: projection, in: shapes)
-        if state.followsRules { try state.noteFields(of: encoder, shape, ofTypeAt: place.type) }
+        try state.noteFields(of: encoder, shape, ofTypeAt: place.type)
         let nulls = try encoder.takeExplicitNulls()
         if record.isAsExpected, state.holds(encoder, nulls, at: place) {
             return try state.addPending(to: place.node, shapes, limits)
@@ -175,10 +179,13 @@ package final class Flattener {
         _ identifier: String, _ projection: String, _ object: () -> AnyObject?,
         _ fields: (inout RecordEncoder) throws -> Void
     ) -> Int {
-        guard let place = state.knownPlace(of: identifier, projection: projection) else {
+        guard var place = state.knownPlace(of: identifier, projection: projection) else {
             return state.tree.entries.count
         }
-        if !place.isNew { compare(fields, of: projection, at: place, object) }
+        if !place.isNew {
+            place.merges = state.merges(typeAt: place.type)
+            compare(fields, of: projection, at: place, object)
+        }
         return place.node
     }
 
@@ -194,6 +201,7 @@ package final class Flattener {
             return
         }
         let encoder = nextEncoder()
+        encoder.marksNulls = place.merges
         defer {
             state.contradictions.end(encoder.writer.count)
             state.path.removeLast()
@@ -205,7 +213,7 @@ package final class Flattener {
             let shape =
                 record.isAsExpected
                 ? expected ?? .none : try record.shape(type: projection, in: shapes)
-            state.compare(encoder, shape, at: place, projection)
+            try state.compare(encoder, shape, at: place, projection, shapes)
         } catch {
             return
         }
@@ -276,20 +284,27 @@ package final class Flattener {
         /// the error.
         var failure: FlattenError?
         var stack = StackSpace()
-        /// Whether the write merges. A comparison of policies would be a call.
-        var merges = false
-        /// The later occurrences of nodes; of use in a write that merges.
+        var policy = TreePolicy.replace {
+            didSet {
+                tree.mergesAll = policy == .merge
+                asksTypes = policy == .ofTypes
+            }
+        }
+        /// Whether a node merges if its type says so.
+        private var asksTypes = false
+        /// The later occurrences of nodes that merge.
         var occurrences = OccurrenceCount()
-        /// The occurrences that differ from the first; of use in a write that replaces.
+        /// The occurrences of nodes that are replaced, and that differ from the first.
         var contradictions = ContradictionCount()
-        /// The rules of types, by their positions, and whether any type has some. Types keep their
-        /// positions from one tree to the next.
+
+        // What types say, by their positions, and whether any of them says something. Types keep
+        // their positions from one tree to the next.
         var typeRules: [TypeRules?] = []
-        var hasRules = false
-        var followsRules: Bool { merges && hasRules }
-        /// How old records of the types may be, by their positions, and whether any type says so.
+        private var hasRules = false
         private var maxAges: [UInt64?] = []
         private var hasMaxAges = false
+        private var mergingTypes: [Bool] = []
+        private var hasMergingTypes = false
 
         /// Where a projection of a node goes.
         struct Place {
@@ -301,6 +316,8 @@ package final class Flattener {
             var slot: Int?
             /// Whether the tree has nothing there yet.
             var isNew = true
+            /// Whether the projection is merged with what is stored.
+            var merges = false
         }
 
         /// Returns the tree, and starts over.
@@ -309,7 +326,11 @@ package final class Flattener {
             swap(&finished, &tree)
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
-            if followsRules { finished.rules = typeRules }
+            tree.mergesAll = finished.mergesAll
+            if finished.merges {
+                if hasRules { finished.rules = typeRules }
+                if !finished.mergesAll { finished.mergingTypes = mergingTypes }
+            }
             if hasMaxAges { finished.maxAges = maxAges }
             finished.contradictions = contradictions.found
             nodes = NodeTable()
@@ -363,7 +384,7 @@ package final class Flattener {
             var part = FlattenedTree.Part(type: place.type, shape: shape)
             part.isCase = isCase
             let (values, children) = (tree.values.count, tree.children.count)
-            if merges { try takeNulls(of: encoder, at: values) }
+            if place.merges { try takeNulls(of: encoder, at: values) }
             encoder.writer.copy(to: &tree.values)
             encoder.copyChildren(to: &tree.children)
             part.values = values..<tree.values.count
@@ -382,26 +403,35 @@ package final class Flattener {
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
         }
 
-        /// Returns whether the flattener has not asked yet how old records of a type may be.
+        /// Returns whether the flattener has not asked yet what a type says about its records.
         @inline(__always)
-        func lacksMaxAge(ofTypeAt type: Int) -> Bool { type >= maxAges.count }
+        func lacksTraits(ofTypeAt type: Int) -> Bool { type >= maxAges.count }
 
         @inline(never)
-        mutating func addMaxAge(_ maxAge: Duration?, ofTypeAt type: Int) {
-            while maxAges.count <= type { maxAges.append(nil) }
-            guard let maxAge else { return }
-            maxAges[type] = MaxAge.seconds(maxAge)
-            hasMaxAges = true
+        mutating func addTraits(_ traits: TypeTraits, ofTypeAt type: Int) {
+            while maxAges.count <= type {
+                maxAges.append(nil)
+                typeRules.append(nil)
+                mergingTypes.append(false)
+            }
+            if let maxAge = traits.maxAge {
+                maxAges[type] = MaxAge.seconds(maxAge)
+                hasMaxAges = true
+            }
+            if !traits.rules.isEmpty {
+                typeRules[type] = TypeRules(rules: traits.rules)
+                hasRules = true
+            }
+            if traits.policy == .merge {
+                mergingTypes[type] = true
+                hasMergingTypes = true
+            }
         }
 
-        /// Returns whether the flattener has not asked for the rules of a type yet.
-        func lacksRules(ofTypeAt type: Int) -> Bool { type >= typeRules.count }
-
-        mutating func setRules(_ rules: MergeRules, ofTypeAt type: Int) {
-            while typeRules.count <= type { typeRules.append(nil) }
-            guard !rules.isEmpty else { return }
-            typeRules[type] = TypeRules(rules: rules)
-            hasRules = true
+        /// Returns whether nodes of a type merge in this tree.
+        @inline(__always)
+        func merges(typeAt type: Int) -> Bool {
+            tree.mergesAll || asksTypes && hasMergingTypes && mergingTypes[type]
         }
 
         /// Notes which fields of a type with rules tell null from absent.
@@ -459,7 +489,6 @@ package final class Flattener {
                 // A model has swallowed the failure of the first occurrence. The write fails.
                 return
             }
-            contradictions.count()
             tree.noteDifference(occurrence)
             let draft = tree.draft(known, of: lastShapes)
             let rules = typeRules[occurrence.type]?.rules ?? [:]
@@ -498,20 +527,28 @@ package final class Flattener {
         /// Counts the occurrence that `encoder` has written if it differs from the first one. Keeps
         /// it if the first one is not complete yet.
         mutating func compare(
-            _ encoder: ValueEncoder, _ shape: Shape, at place: Place, _ projection: String
-        ) {
+            _ encoder: ValueEncoder, _ shape: Shape, at place: Place, _ projection: String,
+            _ shapes: ShapeInterner
+        ) throws {
+            let nulls = try encoder.takeExplicitNulls()
+            var occurrence: Occurrence {
+                Occurrence(
+                    number: 0, node: place.node, type: place.type,
+                    draft: ProjectionDraft(
+                        type: projection, shape: shape, values: encoder.writer.bytes,
+                        children: encoder.children, isCase: false, explicitNulls: nulls))
+            }
             if let part = tree.filledPart(ofTypeAt: place.type, at: place.node) {
                 let known = lastShapes.shapes[part.shape]
-                guard shape == known, tree.holds(encoder, in: part) else {
-                    return contradictions.count()
-                }
-            } else if path.dropLast().contains(place.node) {
-                contradictions.keep(
-                    Occurrence(
-                        number: 0, node: place.node, type: place.type,
-                        draft: ProjectionDraft(
-                            type: projection, shape: shape, values: encoder.writer.bytes,
-                            children: encoder.children, isCase: false, explicitNulls: [])))
+                if shape == known, tree.holds(encoder, in: part) { return }
+                // Of a node that merges, only what the first occurrence lacks is lost.
+                let isLost =
+                    try !place.merges
+                    || tree.draft(part, of: lastShapes).filled(from: occurrence.draft, shapes)
+                        != nil
+                if isLost { contradictions.count() }
+            } else if !place.merges, path.dropLast().contains(place.node) {
+                contradictions.keep(occurrence)
             }
         }
 

@@ -18,16 +18,16 @@ public protocol IdentifiedModel: Sendable {
     /// How a write treats the stored fields of the records, if its caller does not say. Default:
     /// ``WritePolicy/replace``.
     ///
-    /// Return ``WritePolicy/merge`` for models that a server sends in parts. The policy of the type
-    /// that is written, or of the elements of a collection, applies to the whole tree.
+    /// Return ``WritePolicy/merge`` for models that a server sends in parts. Nodes of such a type
+    /// are merged wherever they stand in a tree, and so is each node of a tree whose root has such
+    /// a type. A policy that a call gives applies to all nodes instead.
     static var writePolicy: WritePolicy { get }
 
     /// How a write that merges puts two versions of a field together, by the stored names of the
     /// fields. Default: none, so that the new version counts.
     ///
-    /// The rules are those of the type of each node, wherever it stands in the tree. A
-    /// ``WritePolicy/replace`` write does not ask for them. Declare them as a stored `static let`,
-    /// which is made once.
+    /// The rules are those of the type of each node, wherever it stands in the tree. A node that is
+    /// replaced does not follow them. Declare them as a stored `static let`, which is made once.
     static var mergeRules: MergeRules { get }
 
     /// Whether the cache may keep models of this type in memory, and give the same model to several
@@ -68,6 +68,21 @@ extension IdentifiedModel {
     /// None: records of the type do not expire.
     @inlinable
     public static var maxAge: Duration? { nil }
+}
+
+/// What a type says about the records of its models.
+package struct TypeTraits {
+    var policy = WritePolicy.replace
+    var rules: MergeRules = [:]
+    var maxAge: Duration?
+
+    package init(policy: WritePolicy = .replace) { self.policy = policy }
+
+    package init<Model: IdentifiedModel>(of type: Model.Type) {
+        policy = Model.writePolicy
+        rules = Model.mergeRules
+        maxAge = Model.maxAge
+    }
 }
 
 /// A node whose identifier follows from its `id`. `@Normalized` types with an `id` conform.

@@ -1,5 +1,5 @@
 // The occurrences of one node in one write. APIs return the same person poor in one place and rich
-// in another: a write that merges keeps every field that any of them has.
+// in another: a node that merges keeps every field that any of them has.
 //
 //     "actor": {"id": 1, "login": "ada"}           the record of User:1:
 //     "user":  {"id": 1, "name": "Ada"}            id, login, name
@@ -179,6 +179,7 @@ extension FlattenedTree {
 
     /// Notes that occurrences of a node differ, and that they refer to other nodes.
     mutating func noteDifference(_ occurrence: Occurrence) {
+        hasDifferences = true
         if !occurrence.draft.children.isEmpty { mixed.insert(occurrence.node) }
     }
 

@@ -1,6 +1,7 @@
 /// Flattened trees as bytes, for writes that are kept on disk and applied again later.
 ///
-///     tree   = values, children, types, shapes, nodes, others, mixed, nulls, ages, [age], rules
+///     tree   = values, children, types, shapes, nodes, others, mixed, nulls, ages, [age], rules,
+///              policy
 ///     values = count, bytes                children = count, then a node's index each
 ///     types  = count, then a string each   shapes   = count, then a description each
 ///     nodes  = count, then each: identifier, 1 if it is on a cycle, part
@@ -10,6 +11,7 @@
 ///     nulls  = count, then each: position, count, slots
 ///     ages   = count, then each: seconds + 1, or 0        age = seconds + 1, or 0
 ///     rules  = count, then each: 0, or 1, count, names with their rules, count, names
+///     policy = 0 if no node merges, 1 if all do, or 2, count, the types of those that merge
 ///
 /// All numbers are varints. A function that combines values has no bytes: a field with such a rule
 /// is overwritten where the tree is applied again.
@@ -41,11 +43,19 @@ extension FlattenedTree {
             writer.append(count: position)
             writer.append(indexes: slots.sorted())
         }
-        writer.append(count: maxAges.count)
-        for age in maxAges { writer.append(age: age) }
+        // The tree may lack what the last types say: those that were met in comparisons alone.
+        writer.append(count: maxAges.isEmpty ? 0 : types.count)
+        for type in types.indices where !maxAges.isEmpty {
+            writer.append(age: type < maxAges.count ? maxAges[type] : nil)
+        }
         writer.append(age: maxAge)
-        writer.append(count: rules.count)
-        for rules in rules { Self.append(rules, to: &writer) }
+        writer.append(count: rules.isEmpty ? 0 : types.count)
+        for type in types.indices where !rules.isEmpty {
+            Self.append(type < rules.count ? rules[type] : nil, to: &writer)
+        }
+        let merging = mergingTypes.indices.filter { mergingTypes[$0] }
+        writer.append(count: mergesAll ? 1 : merging.isEmpty ? 0 : 2)
+        if !mergesAll, !merging.isEmpty { writer.append(indexes: merging) }
     }
 
     private func append(_ part: Part, to writer: inout ByteWriter) {
@@ -103,10 +113,23 @@ extension FlattenedTree {
         for _ in 0..<(try reader.count()) { maxAges.append(try reader.age()) }
         maxAge = try reader.age()
         for _ in 0..<(try reader.count()) { rules.append(try Self.readRules(&reader)) }
+        try readPolicy(&reader)
         guard maxAges.isEmpty || maxAges.count == types.count,
             rules.isEmpty || rules.count == types.count
         else { throw Self.outside }
         byteCount = values.count
+    }
+
+    private mutating func readPolicy(_ reader: inout ByteReader) throws(FormatError) {
+        let policy = try reader.varint()
+        mergesAll = policy == 1
+        merges = policy > 0
+        guard policy == 2 else { return }
+        mergingTypes = Array(repeating: false, count: types.count)
+        for type in try reader.indexes() {
+            guard type < types.count else { throw Self.outside }
+            mergingTypes[type] = true
+        }
     }
 
     private static let outside = FormatError.malformed("a position outside of its tree")

@@ -29,8 +29,14 @@ public final class ValueEncoder {
     // confined to the thread that flattens
     private let confinedWriter = Confined(ByteWriter(capacity: 128))
     private let references = Confined(ChildList())
-    private let hasExplicitNulls = Confined(false)
+    private let nulls = Confined(NullMarks())
     private let marks = Confined(FieldMarks())
+
+    /// Whether the record tells nil from explicit null, and whether it has an explicit null.
+    private struct NullMarks {
+        var isOn = false
+        var isFound = false
+    }
 
     /// Where values of ``Field``s begin, in the record of a type with rules.
     private struct FieldMarks {
@@ -58,7 +64,7 @@ public final class ValueEncoder {
     func reset() {
         writer.removeAll()
         references.value.removeAll()
-        if hasExplicitNulls.value { hasExplicitNulls.value = false }
+        if nulls.value.isOn { nulls.value = NullMarks() }
         if marks.value.isOn { marks.value = FieldMarks() }
     }
 
@@ -76,9 +82,15 @@ public final class ValueEncoder {
     ///
     /// It matters for the field of a model with an identifier. Inside of other values it is nil.
     public func encodeExplicitNull() {
-        guard mode == .referring, flattener.policy == .merge else { return encodeNull() }
-        hasExplicitNulls.value = true
+        guard nulls.value.isOn else { return encodeNull() }
+        nulls.value.isFound = true
         writer.append(Self.explicitNull)
+    }
+
+    /// Whether the record tells nil from explicit null: the node that it is for merges.
+    var marksNulls: Bool {
+        get { nulls.value.isOn }
+        set { nulls.value.isOn = newValue }
     }
 
     // MARK: Fields of types with rules
@@ -120,8 +132,8 @@ public final class ValueEncoder {
 
     /// Writes nil for each explicit null. Returns the slots of the fields that were explicit nulls.
     func takeExplicitNulls() throws -> Set<Int> {
-        guard hasExplicitNulls.value else { return [] }
-        hasExplicitNulls.value = false
+        guard nulls.value.isFound else { return [] }
+        nulls.value.isFound = false
         let bytes = writer.bytes
         var slots: Set<Int> = []
         writer.removeAll()
@@ -225,15 +237,15 @@ public final class ValueEncoder {
     package func encodeModel(
         identifier: String?, projection: @autoclosure () -> String,
         object: @autoclosure () -> AnyObject? = nil,
-        rules: @autoclosure () -> MergeRules = [:], maxAge: @autoclosure () -> Duration? = nil,
+        traits: @autoclosure () -> TypeTraits = TypeTraits(),
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
         guard let identifier, mode != .inlining else { return try encodeInline(fields) }
         guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
         guard mode == .referring else { return encode(identifier) }
         let node = try flattener.node(
-            identifier: identifier, projection: projection(), object: object, rules: rules,
-            maxAge: maxAge, fields)
+            identifier: identifier, projection: projection(), object: object, traits: traits,
+            fields)
         writer.append(child: ordinal(of: node))
     }
 

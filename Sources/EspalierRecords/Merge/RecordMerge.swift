@@ -20,10 +20,10 @@ package struct RecordMerge {
     // for each node.
     package init(
         _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?,
-        policy: WritePolicy, handles: __shared [Handle]
+        handles: __shared [Handle]
     ) throws {
         // The parts of the draft instead of the draft, which would be made for this.
-        if try tree.replaces(old, at: index, policy: policy) {
+        if try tree.replaces(old, at: index) {
             shape = tree.shape(at: index)
             children = tree.entries[index].first.children.map { handles[tree.children[$0]] }
             values = tree.values(at: index)
@@ -36,8 +36,7 @@ package struct RecordMerge {
         var childCount = 0
         for projection in tree.nodes[index].projections {
             childCount += projection.children.count
-            try merge.add(
-                projection, policy: policy, children: projection.children.map { handles[$0] })
+            try merge.add(projection, children: projection.children.map { handles[$0] })
         }
         let merged = try merge.finish()
         (shape, children, values) = (merged.shape, merged.children, merged.values[...])
@@ -80,21 +79,20 @@ private struct SlotMerge {
         }
     }
 
-    mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws
-    {
+    mutating func add(_ projection: ProjectionDraft, children: [Handle]) throws {
         let type = Identifier(projection.type)
-        if policy == .replace || projection.isCase {
+        if !projection.merges || projection.isCase {
             withdraw(type, except: Set(projection.shape.names.map(Identifier.init)))
         }
         if !types.contains(type) { types.append(type) }
         let source = sources.count
         sources.append((projection.values, children))
         let fields = try FieldRanges(of: projection)
-        let rules = policy == .merge && !projection.isCase ? projection.rules : nil
+        let rules = projection.isCase ? nil : projection.rules
         let newer = try rules.map { try newerStamps($0.rules, than: projection, fields) }
         for (slot, name) in projection.shape.names.map(Identifier.init).enumerated() {
             let range = fields.ranges[slot]
-            let isSet = policy == .replace || fields.isSet(slot)
+            let isSet = !projection.merges || fields.isSet(slot)
             if let place = places[name] {
                 slots[place].declarers.insert(type)
                 guard isSet else { continue }
@@ -220,6 +218,36 @@ private struct SlotMerge {
     }
 }
 
+/// Which nodes of a tree merge.
+package enum TreePolicy: Sendable, CaseIterable {
+    /// None.
+    case replace
+    /// All.
+    case merge
+    /// Those whose types say so.
+    case ofTypes
+
+    /// - Parameters:
+    ///   - policy: The policy that a call has given; nil if it has given none.
+    ///   - root: The policy of the type that is written, or of the elements of a collection.
+    package init(_ policy: WritePolicy?, root: WritePolicy = .replace) {
+        switch (policy, root) {
+        case (.merge, _), (nil, .merge): self = .merge
+        case (.replace, _): self = .replace
+        case (nil, .replace): self = .ofTypes
+        }
+    }
+
+    /// The policy that a call has to give for the same; nil for none.
+    package var given: WritePolicy? {
+        switch self {
+        case .replace: .replace
+        case .merge: .merge
+        case .ofTypes: nil
+        }
+    }
+}
+
 /// How a write treats the fields that a record has already.
 public enum WritePolicy: String, Sendable, CaseIterable, Codable {
     /// Replaces every field that the type declares, by nil too. Fields that only other types
@@ -235,7 +263,7 @@ public enum WritePolicy: String, Sendable, CaseIterable, Codable {
 }
 
 // The common cases of a write, in which a record becomes what the tree has: no other type wrote the
-// record, and a write that merges lacks nothing that the record has, because a server sends the
+// record, and a node that merges lacks nothing that the record has, because a server sends the
 // same fields of a node each time.
 //
 //     record          id: 7, name: "Ada",   url: nil
@@ -244,11 +272,11 @@ public enum WritePolicy: String, Sendable, CaseIterable, Codable {
 extension FlattenedTree {
     /// Returns whether the record of the node at `index` becomes exactly what the tree has.
     ///
-    /// - Complexity: O(1), or O(bytes of both) for a write that merges.
-    func replaces(_ old: Record?, at index: Int, policy: WritePolicy) throws -> Bool {
+    /// - Complexity: O(1), or O(bytes of both) for a node that merges.
+    func replaces(_ old: Record?, at index: Int) throws -> Bool {
         guard !hasProjections || others[index] == nil else { return false }
         guard let old else { return true }
-        if policy == .merge { return try fetchesAll(of: old, at: index) }
+        if merges(typeAt: entries[index].first.type) { return try fetchesAll(of: old, at: index) }
         return old.shape.types == [type(at: index)] || old.shape.types.isEmpty
     }
 

@@ -56,12 +56,14 @@ extension NormalizedCache: CacheDelegate {
     ) {
         _ = setCollection(
             collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
-            Self.policy(of: collection))
+            Self.policy(nil, of: collection))
     }
 
-    /// Returns the policy of the elements' type: of the first one, if there are several types.
-    private static func policy(of elements: [any SimpleModel]) -> WritePolicy {
-        elements.first.map { type(of: $0).writePolicy } ?? .replace
+    /// Returns the policy of a write of elements. Their type is that of the first one.
+    private static func policy(
+        _ policy: WritePolicy?, of elements: [any SimpleModel]
+    ) -> TreePolicy {
+        TreePolicy(policy, root: elements.first.map { type(of: $0).writePolicy } ?? .replace)
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
@@ -116,12 +118,12 @@ extension NormalizedCache: SharedCacheDelegate {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
             return completion(CacheError.noIdentifier)
         }
-        let policy = options.policy ?? Self.policy(of: models)
+        let policy = Self.policy(options.policy, of: models)
         let ticket = submit { flattener in
             flattener.policy = policy
             let entries = try models.map { try Self.entry(of: $0, in: flattener) }
             return .nodes(
-                flattener.finish(), entries: entries, policy: policy, source: options.source)
+                flattener.finish(), entries: entries, source: options.source)
         }
         finish(ticket, completion)
     }
@@ -147,7 +149,7 @@ extension NormalizedCache: SharedCacheDelegate {
         }
         let ticket = setCollection(
             collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
-            options.policy ?? Self.policy(of: collection), source: options.source)
+            Self.policy(options.policy, of: collection), source: options.source)
         finish(ticket, completion)
     }
 
@@ -182,7 +184,7 @@ extension NormalizedCache: SharedCacheDelegate {
     ) {
         let ticket = self.edit(
             cacheKey, edit.map { ModelStorage.encoding($0) },
-            options.policy ?? Self.policy(of: edit.elements), expecting: neighbours,
+            Self.policy(options.policy, of: edit.elements), expecting: neighbours,
             source: options.source)
         ticket.whenDone { [engine] result in
             let outcome = CollectionEditOutcome(result)

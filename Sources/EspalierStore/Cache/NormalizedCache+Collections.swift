@@ -18,7 +18,7 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     ///   - maxAge: How old the collection and the records of its elements may be, see
     ///     ``IdentifiedModel/maxAge``; nil for what the types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
@@ -28,7 +28,8 @@ extension NormalizedCache {
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) -> WriteTicket {
         setCollection(
-            models.map(ModelStorage.encoding), forKey: key, policy ?? Model.writePolicy, maxAge)
+            models.map(ModelStorage.encoding), forKey: key,
+            TreePolicy(policy, root: Model.writePolicy), maxAge)
     }
 
     /// Inserts elements before the element at `index`.
@@ -38,7 +39,7 @@ extension NormalizedCache {
     ///   - index: An index of the collection, or its number of elements, which appends.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult
@@ -47,7 +48,7 @@ extension NormalizedCache {
     ) -> WriteTicket {
         edit(
             key, .insert(models.map(ModelStorage.encoding), at: index),
-            policy ?? Model.writePolicy)
+            TreePolicy(policy, root: Model.writePolicy))
     }
 
     /// Appends elements; creates the collection if there is none.
@@ -56,13 +57,15 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        edit(key, .append(models.map(ModelStorage.encoding)), policy ?? Model.writePolicy)
+        edit(
+            key, .append(models.map(ModelStorage.encoding)),
+            TreePolicy(policy, root: Model.writePolicy))
     }
 
     /// Appends those elements that are not in the collection yet; creates the collection if there
@@ -76,7 +79,7 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     /// - Complexity: O(*n*) in the elements of the collection, of which only references are read.
     @discardableResult
@@ -93,14 +96,16 @@ extension NormalizedCache {
     ///   - index: The index of the element to replace.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func update<Model: IdentifiedModel>(
         _ model: Model, at index: Int, inCollection key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        edit(key, .update(ModelStorage.encoding(model), at: index), policy ?? Model.writePolicy)
+        edit(
+            key, .update(ModelStorage.encoding(model), at: index),
+            TreePolicy(policy, root: Model.writePolicy))
     }
 
     /// Removes elements from the collection; their nodes stay.
@@ -160,7 +165,7 @@ extension NormalizedCache {
                 case .miss(let reason): throw CacheError.unreadableCollection(reason)
                 }
             }
-            return .collection(key, removal, flattener.finish(), policy: .replace)
+            return .collection(key, removal, flattener.finish())
         }
     }
 
@@ -178,7 +183,7 @@ extension NormalizedCache {
         guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit(isDroppable: false) { flattener in
             .collection(
-                key, .move(from: source, to: destination), flattener.finish(), policy: .replace)
+                key, .move(from: source, to: destination), flattener.finish())
         }
     }
 
@@ -193,7 +198,7 @@ extension NormalizedCache {
 
     /// Submits the elements of a whole collection.
     func setCollection(
-        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy,
+        _ elements: [ModelEncoding], forKey key: String, _ policy: TreePolicy,
         _ maxAge: Duration? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
@@ -202,13 +207,13 @@ extension NormalizedCache {
             flattener.maxAge = maxAge
             let drafts = try elements.map { try flattener.value($0) }
             return .collection(
-                key, .replaceAll(drafts), flattener.finish(), policy: policy, source: source)
+                key, .replaceAll(drafts), flattener.finish(), source: source)
         }
     }
 
     /// Submits an edit. A full queue never drops it: the edits after it would be out of date.
     func edit(
-        _ key: String, _ edit: CollectionEdit<ModelEncoding>, _ policy: WritePolicy,
+        _ key: String, _ edit: CollectionEdit<ModelEncoding>, _ policy: TreePolicy,
         expecting neighbours: CollectionNeighbours? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
@@ -216,7 +221,7 @@ extension NormalizedCache {
             flattener.policy = policy
             let drafts = try edit.map { try flattener.value($0) }
             return .collection(
-                key, .edit(drafts), flattener.finish(), policy: policy, expecting: neighbours,
+                key, .edit(drafts), flattener.finish(), expecting: neighbours,
                 source: source)
         }
     }

@@ -18,7 +18,7 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when the model has no identifier, with
@@ -32,7 +32,8 @@ extension NormalizedCache {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
             return reject(.noIdentifier(of: Model.self))
         }
-        return store(model, identifier, policy ?? Model.writePolicy, maxAge, source: 0)
+        return store(
+            model, identifier, TreePolicy(policy, root: Model.writePolicy), maxAge, source: 0)
     }
 
     /// Stores several trees in one write: all of them or none.
@@ -43,7 +44,7 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
@@ -54,12 +55,12 @@ extension NormalizedCache {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
             return reject(.noIdentifier(of: Model.self))
         }
-        let policy = policy ?? Model.writePolicy
+        let policy = TreePolicy(policy, root: Model.writePolicy)
         return submit { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
             let entries = try models.map { try flattener.entry(of: $0) }
-            return .nodes(flattener.finish(), entries: entries, policy: policy)
+            return .nodes(flattener.finish(), entries: entries)
         }
     }
 
@@ -72,7 +73,7 @@ extension NormalizedCache {
     ///   - model: The root of the tree.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for the policy of the type.
+    ///     nil for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
@@ -90,7 +91,7 @@ extension NormalizedCache {
         source: Int
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
-        let policy = policy ?? Model.writePolicy
+        let policy = TreePolicy(policy, root: Model.writePolicy)
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
             return store(model, identifier, policy, maxAge, source: source)
         }
@@ -98,20 +99,19 @@ extension NormalizedCache {
             flattener.policy = policy
             flattener.maxAge = maxAge
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-            return .key(key, value, flattener.finish(), policy: policy, source: source)
+            return .key(key, value, flattener.finish(), source: source)
         }
     }
 
     private func store(
-        _ model: some IdentifiedModel, _ identifier: String, _ policy: WritePolicy,
+        _ model: some IdentifiedModel, _ identifier: String, _ policy: TreePolicy,
         _ maxAge: Duration?, source: Int
     ) -> WriteTicket {
         submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
             let entry = try flattener.entry(of: model)
-            return .nodes(
-                flattener.finish(), entries: [entry], policy: policy, source: source)
+            return .nodes(flattener.finish(), entries: [entry], source: source)
         }
     }
 
@@ -149,9 +149,9 @@ extension NormalizedCache {
     /// Returns the key of writes that make this one superfluous when they follow it; nil for
     /// merges, which add up.
     private func coalescingKey(
-        _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: WritePolicy
+        _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: TreePolicy
     ) -> CoalescingKey? {
-        guard policy == .replace else { return nil }
+        guard policy != .merge else { return nil }
         return CoalescingKey(
             nameSpace: nameSpace, name: name, projection: model.projectionIdentifier)
     }

@@ -17,7 +17,7 @@ struct RecordName: Hashable, Sendable {
 ///
 ///     layer    = identifier, when it was made (varint), names, sections
 ///     names    = count, then each: name space (byte), identifier
-///     sections = count, then each: tree, 1 if it merges, steps
+///     sections = count, then each: tree, steps
 ///     steps    = count, then each: kind (byte), and what the kind has
 struct Layer: Sendable {
     /// Its place in the order of the layers.
@@ -102,7 +102,6 @@ extension BatchSection {
 
     fileprivate func append(to writer: inout ByteWriter) throws(FormatError) {
         tree.append(to: &writer)
-        writer.append(count: policy == .merge ? 1 : 0)
         writer.append(count: steps.count)
         for step in steps { try Self.append(step, to: &writer) }
     }
@@ -151,7 +150,6 @@ extension BatchSection {
 
     fileprivate init(reading reader: inout ByteReader) throws(FormatError) {
         tree = try FlattenedTree(reading: &reader)
-        policy = try reader.varint() == 1 ? .merge : .replace
         var steps: [Step] = []
         for _ in 0..<(try reader.count()) {
             steps.append(try Self.readStep(&reader, nodeCount: tree.count))

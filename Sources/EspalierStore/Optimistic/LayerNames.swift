@@ -16,15 +16,15 @@ extension CommitTransaction {
     ) throws -> Set<RecordName> {
         var names: Set<RecordName> = []
         switch operation {
-        case .nodes(let tree, let entries, _, _):
+        case .nodes(let tree, let entries, _):
             names.formUnion(tree.names)
             for entry in entries {
                 try addKey(tree.entries[entry].identifier, to: &names, in: transaction)
             }
-        case .key(let key, _, let tree, _, _):
+        case .key(let key, _, let tree, _):
             names.formUnion(tree.names)
             names.insert(RecordName(.key, key))
-        case .collection(let key, _, let tree, _, _, _):
+        case .collection(let key, _, let tree, _, _):
             names.formUnion(tree.names)
             names.insert(RecordName(.collection, key))
         case .batch(let sections):

@@ -81,7 +81,7 @@ public struct OptimisticChange: Sendable, Identifiable {
     /// - Parameters:
     ///   - answer: The root of a tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     /// - Returns: A ticket, as that of `confirm` with a closure.
     @discardableResult
     public func confirm<Model: IdentifiedModel>(

@@ -22,7 +22,7 @@ public struct OutboxAnswer: Sendable {
     /// - Parameters:
     ///   - answer: The root of a tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     public static func sent<Model: IdentifiedModel>(
         _ answer: Model, policy: WritePolicy? = nil
     ) -> OutboxAnswer {

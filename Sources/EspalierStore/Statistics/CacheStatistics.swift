@@ -70,7 +70,7 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
 
     // MARK: - Activity, over the life of the cache
 
-    /// The number of times that a node occurred again in one write under `.replace`, with other
+    /// The number of times that a node occurred again in one write that replaces it, with other
     /// content than the first time. The record has the content of the first occurrence, so each
     /// of these stands for content that was not stored. ``WriteTicket/contradictions`` has those of
     /// one write.

@@ -76,7 +76,7 @@ public final class CacheTransaction {
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the type's own policy.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: A ``CacheError``: `noIdentifier`, `notFlattened` or `treeTooLarge`, after which
@@ -92,21 +92,22 @@ public final class CacheTransaction {
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the type's own policy.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: The same errors as `set` of one model.
     public func set<Model: IdentifiedModel>(
         _ models: [Model], policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) throws {
-        _ = try store(models, policy: policy ?? Model.writePolicy, maxAge: maxAge)
+        _ = try store(
+            models, policy: TreePolicy(policy, root: Model.writePolicy), maxAge: maxAge)
     }
 
     /// Stores trees. Returns true if a read of each now gives exactly the model, because the
     /// records have nothing that the models lack. Returns false if that is not known: a write that
     /// replaces does not compare all occurrences of a node.
     func store<Model: IdentifiedModel>(
-        _ models: [Model], policy: WritePolicy, maxAge: Duration? = nil
+        _ models: [Model], policy: TreePolicy, maxAge: Duration? = nil
     ) throws -> Bool {
         let mixed = commit.mixedRecords
         var isPlain = false
@@ -115,8 +116,8 @@ public final class CacheTransaction {
             flattener.maxAge = maxAge
             let entries = try models.map { try flattener.entry(of: $0) }
             let tree = flattener.finish()
-            isPlain = policy == .merge && !tree.hasProjections && tree.contradictions == 0
-            return .nodes(tree, entries: entries, policy: policy)
+            isPlain = tree.mergesAll && !tree.hasProjections && !tree.hasDifferences
+            return .nodes(tree, entries: entries)
         }
         return isPlain && commit.mixedRecords == mixed
     }
@@ -128,7 +129,7 @@ public final class CacheTransaction {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the type's own policy.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: The same errors as `set` of one model.
@@ -136,14 +137,14 @@ public final class CacheTransaction {
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) throws {
         guard !key.isEmpty else { throw CacheError.noIdentifier }
-        let policy = policy ?? Model.writePolicy
+        let policy = TreePolicy(policy, root: Model.writePolicy)
         try write { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
             let values = try models.map { model in
                 try flattener.value { try ModelStorage.encode(model, into: $0) }
             }
-            return .collection(key, .replaceAll(values), flattener.finish(), policy: policy)
+            return .collection(key, .replaceAll(values), flattener.finish())
         }
     }
 

@@ -44,7 +44,7 @@ extension NormalizedCache {
         guard !models.isEmpty else { return [] }
         return try await transaction { transaction in
             // Without stored fields that the models lack, the models are what a read would return.
-            if try transaction.store(models, policy: policy) { return models }
+            if try transaction.store(models, policy: TreePolicy(policy)) { return models }
             return models.map { model in
                 model.modelIdentifier.flatMap { transaction.read(Model.self, $0) } ?? model
             }
@@ -71,7 +71,7 @@ extension NormalizedCache {
             throw CacheError.noIdentifier(of: Model.self)
         }
         return try await transaction { transaction in
-            if try transaction.store([model], policy: policy) { return model }
+            if try transaction.store([model], policy: TreePolicy(policy)) { return model }
             return transaction.read(Model.self, identifier) ?? model
         }
     }

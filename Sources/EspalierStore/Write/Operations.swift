@@ -17,17 +17,17 @@ extension CommitTransaction {
         _ operation: WriteOperation, in transaction: inout WriteTransaction
     ) throws {
         switch operation {
-        case .nodes(let tree, let entries, let policy, _):
-            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+        case .nodes(let tree, let entries, _):
+            let handles = try TreeWriter(self).write(tree, in: &transaction)
             for entry in entries { try finishNode(at: entry, of: tree, handles, in: &transaction) }
             counters.writes += 1
-        case .key(let key, let value, let tree, let policy, _):
-            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+        case .key(let key, let value, let tree, _):
+            let handles = try TreeWriter(self).write(tree, in: &transaction)
             entryMaxAge = tree.maxAge ?? maxAge
             try writeKey(key, value, handles, in: &transaction)
             counters.writes += 1
-        case .collection(let key, let operation, let tree, let policy, let neighbours, _):
-            let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
+        case .collection(let key, let operation, let tree, let neighbours, _):
+            let handles = try TreeWriter(self).write(tree, in: &transaction)
             entryMaxAge = tree.maxAge ?? maxAge
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: neighbours, handles: handles,

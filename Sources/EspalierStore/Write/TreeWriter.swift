@@ -14,9 +14,9 @@ struct TreeWriter {
 
     /// Writes a tree. Returns the handles of its nodes, by index in the tree.
     func write(
-        _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
+        _ tree: FlattenedTree, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let locations = try locate(tree, policy: policy, in: &transaction)
+        let locations = try locate(tree, in: &transaction)
         // One projection of a node may remove a child that another has, and of two occurrences the
         // first counts. A child that is left out needs a stamp of its own, because no record of the
         // tree refers to it.
@@ -25,11 +25,10 @@ struct TreeWriter {
         for change in locations.changed {
             let slot = RecordSlot(handle: locations.handles[change.index], old: change.old)
             let children = try write(
-                change.index, of: tree, to: slot, policy: policy, handles: locations.handles,
-                in: &transaction)
+                change.index, of: tree, to: slot, handles: locations.handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
-        if policy == .replace { commit.lifetime.contradictions += UInt64(tree.contradictions) }
+        commit.lifetime.contradictions += UInt64(tree.contradictions)
         commit.counters.recordsUnchanged += UInt64(tree.count - locations.changed.count)
         if mayLoseChildren {
             for handle in locations.handles where !referred.contains(handle) {
@@ -43,7 +42,7 @@ struct TreeWriter {
     /// Writes some nodes of a tree again. `handles` are those of all its nodes. Returns them, with
     /// those that the written nodes have now.
     func rewrite(
-        _ nodes: [Int], of tree: FlattenedTree, policy: WritePolicy, handles: [Handle],
+        _ nodes: [Int], of tree: FlattenedTree, handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         var handles = handles
@@ -53,8 +52,7 @@ struct TreeWriter {
             return slot
         }
         for (index, slot) in zip(nodes, slots) {
-            _ = try write(
-                index, of: tree, to: slot, policy: policy, handles: handles, in: &transaction)
+            _ = try write(index, of: tree, to: slot, handles: handles, in: &transaction)
             if let maxAge = tree.maxAge(at: index) ?? commit.maxAge {
                 try commit.states.noteTime(
                     slot.handle, WriteTime(commit.now), maxAge: maxAge, in: transaction)
@@ -88,11 +86,10 @@ struct TreeWriter {
 
     /// Writes one node. Returns the handles that its record refers to.
     private func write(
-        _ index: Int, of tree: FlattenedTree, to slot: RecordSlot, policy: WritePolicy,
-        handles: [Handle], in transaction: inout WriteTransaction
+        _ index: Int, of tree: FlattenedTree, to slot: RecordSlot, handles: [Handle],
+        in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let merge = try RecordMerge(
-            index, of: tree, into: slot.old, policy: policy, handles: handles)
+        let merge = try RecordMerge(index, of: tree, into: slot.old, handles: handles)
         if !merge.isWhole { commit.mixedRecords += 1 }
         let identifier = tree.entries[index].identifier
         let content = RecordContent(
@@ -132,11 +129,11 @@ struct TreeWriter {
     }
 
     private func locate(
-        _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
+        _ tree: FlattenedTree, in transaction: inout WriteTransaction
     ) throws -> RecordLocations {
         var locations = RecordLocations()
         // Merging what is equal changes nothing.
-        guard !tree.hasProjections, policy == .replace || !tree.mayLoseChildren else {
+        guard !tree.mayLoseChildren else {
             let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
             locations.handles = bound.map(\.handle)
             for index in tree.entries.indices {

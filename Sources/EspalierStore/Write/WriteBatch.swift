@@ -17,12 +17,12 @@ public import EspalierRecords
 /// The models may be of any types. The steps take effect in the order of the calls, and no read and
 /// no other write comes between them. Where several models of a batch contain the same node with
 /// different content, the first determines its record, as in `set` of an array, and
-/// ``WriteTicket/contradictions`` counts the others. A step that deletes, or one of another policy,
-/// begins anew: what follows it overwrites what comes before.
+/// ``WriteTicket/contradictions`` counts the others. A step that deletes, or one whose policy is not
+/// that of the step before, begins anew: what follows it overwrites what comes before.
 public struct WriteBatch: Sendable {
     /// A step whose models are not flattened yet.
     private struct Draft: Sendable {
-        let policy: WritePolicy
+        let policy: TreePolicy
         /// Whether the step deletes, so that the models before it and those after it are not one
         /// tree.
         var isDelete = false
@@ -49,7 +49,7 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func set<Model: IdentifiedModel>(
@@ -58,7 +58,7 @@ public struct WriteBatch: Sendable {
         guard model.modelIdentifier?.isEmpty == false else {
             return fail(.noIdentifier(of: Model.self))
         }
-        add(policy ?? Model.writePolicy, isDroppable: true, maxAge) {
+        add(TreePolicy(policy, root: Model.writePolicy), isDroppable: true, maxAge) {
             .node(try $0.entry(of: model))
         }
     }
@@ -68,7 +68,7 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func set<Model: IdentifiedModel>(
@@ -83,7 +83,7 @@ public struct WriteBatch: Sendable {
     ///   - model: The root of the tree.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func setModel<Model: IdentifiedModel>(
@@ -93,7 +93,7 @@ public struct WriteBatch: Sendable {
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
             return set(model, policy: policy, maxAge: maxAge)
         }
-        add(policy ?? Model.writePolicy, isDroppable: true, maxAge) { flattener in
+        add(TreePolicy(policy, root: Model.writePolicy), isDroppable: true, maxAge) { flattener in
             .key(key, try flattener.value { try ModelStorage.encode(model, into: $0) })
         }
     }
@@ -117,14 +117,15 @@ public struct WriteBatch: Sendable {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     ///   - maxAge: How old the records may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) {
         let encodings = models.map(ModelStorage.encoding)
-        collection(key, policy ?? Model.writePolicy, isDroppable: true, maxAge) { flattener in
+        collection(key, TreePolicy(policy, root: Model.writePolicy), isDroppable: true, maxAge) {
+            flattener in
             .replaceAll(try encodings.map { try flattener.value($0) })
         }
     }
@@ -136,12 +137,12 @@ public struct WriteBatch: Sendable {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     public mutating func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) {
         let encodings = models.map(ModelStorage.encoding)
-        collection(key, policy ?? Model.writePolicy) { flattener in
+        collection(key, TreePolicy(policy, root: Model.writePolicy)) { flattener in
             .edit(.append(try encodings.map { try flattener.value($0) }))
         }
     }
@@ -153,12 +154,12 @@ public struct WriteBatch: Sendable {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     public mutating func appendNew<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) {
         let encodings = models.map(ModelStorage.encoding)
-        collection(key, policy ?? Model.writePolicy) { flattener in
+        collection(key, TreePolicy(policy, root: Model.writePolicy)) { flattener in
             .appendNew(try encodings.map { try flattener.value($0) })
         }
     }
@@ -171,12 +172,12 @@ public struct WriteBatch: Sendable {
     ///   - index: An index of the collection, or its number of elements, which appends.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for the policy of the type.
+    ///     for what the types say.
     public mutating func insert<Model: IdentifiedModel>(
         _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy? = nil
     ) {
         let encodings = models.map(ModelStorage.encoding)
-        collection(key, policy ?? Model.writePolicy) { flattener in
+        collection(key, TreePolicy(policy, root: Model.writePolicy)) { flattener in
             .edit(.insert(try encodings.map { try flattener.value($0) }, at: index))
         }
     }
@@ -187,7 +188,7 @@ public struct WriteBatch: Sendable {
     ///   - range: The indexes of the elements.
     ///   - key: The collection's key; not empty.
     public mutating func remove(_ range: Range<Int>, fromCollection key: String) {
-        collection(key, .replace) { _ in .edit(.remove(range)) }
+        collection(key, .ofTypes) { _ in .edit(.remove(range)) }
     }
 
     /// Deletes a collection, as ``NormalizedCache/deleteCollection(forKey:)`` does.
@@ -198,7 +199,7 @@ public struct WriteBatch: Sendable {
     // MARK: - Implementation
 
     private mutating func add(
-        _ policy: WritePolicy, isDroppable: Bool, _ maxAge: Duration?,
+        _ policy: TreePolicy, isDroppable: Bool, _ maxAge: Duration?,
         _ flatten: @escaping @Sendable (Flattener) throws -> BatchSection.Step
     ) {
         drafts.append(
@@ -206,7 +207,7 @@ public struct WriteBatch: Sendable {
     }
 
     private mutating func collection(
-        _ key: String, _ policy: WritePolicy, isDroppable: Bool = false,
+        _ key: String, _ policy: TreePolicy, isDroppable: Bool = false,
         _ maxAge: Duration? = nil,
         _ flatten: @escaping @Sendable (Flattener) throws -> CollectionOperation
     ) {
@@ -217,7 +218,7 @@ public struct WriteBatch: Sendable {
     private mutating func delete(_ nameSpace: NameSpace, _ identifier: String) {
         guard !identifier.isEmpty else { return fail(.noIdentifier) }
         let entry = WriteOperation.Entry(nameSpace: nameSpace, identifier: identifier)
-        drafts.append(Draft(policy: .replace, isDelete: true) { _ in .delete(entry) })
+        drafts.append(Draft(policy: .ofTypes, isDelete: true) { _ in .delete(entry) })
     }
 
     private mutating func fail(_ error: CacheError) { failure = failure ?? error }
@@ -240,8 +241,7 @@ public struct WriteBatch: Sendable {
             flattener.policy = first.policy
             flattener.maxAge = first.maxAge
             let steps = try part.map { try $0.flatten(flattener) }
-            sections.append(
-                BatchSection(tree: flattener.finish(), policy: first.policy, steps: steps))
+            sections.append(BatchSection(tree: flattener.finish(), steps: steps))
         }
         return sections
     }
@@ -258,16 +258,12 @@ struct BatchSection: Sendable {
     }
 
     let tree: FlattenedTree
-    let policy: WritePolicy
     let steps: [Step]
 
     /// Whether all steps delete.
     var isDelete: Bool {
         steps.allSatisfy { if case .delete = $0 { true } else { false } }
     }
-
-    /// The later occurrences of nodes that differ from the first, in a section that replaces.
-    var contradictions: Int { policy == .replace ? tree.contradictions : 0 }
 }
 
 extension CommitTransaction {
@@ -281,8 +277,7 @@ extension CommitTransaction {
         if !layers.isEmpty {
             try reserveHeldNodes(of: section.tree, among: nil, in: &transaction)
         }
-        let handles = try TreeWriter(self).write(
-            section.tree, policy: section.policy, in: &transaction)
+        let handles = try TreeWriter(self).write(section.tree, in: &transaction)
         entryMaxAge = section.tree.maxAge ?? maxAge
         for step in section.steps {
             switch step {
@@ -319,7 +314,7 @@ extension CommitTransaction {
             }
             try reserveHeldNodes(of: tree, among: names, in: &transaction)
             let handles = try TreeWriter(self).rewrite(
-                nodes, of: tree, policy: section.policy, handles: known, in: &transaction)
+                nodes, of: tree, handles: known, in: &transaction)
             entryMaxAge = tree.maxAge ?? maxAge
             for step in section.steps {
                 try lay(step, of: tree, on: names, handles, in: &transaction)

@@ -5,13 +5,13 @@ import EspalierRecords
 /// One operation for the committer. Its models are flattened; it has no handles or shape numbers.
 enum WriteOperation: Sendable {
     /// Stores trees whose entries are the nodes at `entries`. Keys of the same names are deleted.
-    case nodes(FlattenedTree, entries: [Int], policy: WritePolicy, source: Int = 0)
+    case nodes(FlattenedTree, entries: [Int], source: Int = 0)
     /// Stores what a key names: a reference to a node of the tree, or an inline model.
-    case key(String, ValueDraft, FlattenedTree, policy: WritePolicy, source: Int = 0)
+    case key(String, ValueDraft, FlattenedTree, source: Int = 0)
     /// Edits the collection under a key. With `expecting`, the edit fails unless the stored
     /// collection has the elements that the sender of the edit expects.
     case collection(
-        String, CollectionOperation, FlattenedTree, policy: WritePolicy,
+        String, CollectionOperation, FlattenedTree,
         expecting: CollectionNeighbours? = nil, source: Int = 0)
     /// Writes that take effect together.
     case batch([BatchSection])
@@ -63,8 +63,7 @@ enum WriteOperation: Sendable {
     /// Bytes that the operation holds in the queue.
     var byteCount: Int {
         switch self {
-        case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
-            .collection(_, _, let tree, _, _, _):
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.byteCount
         case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
         case .optimistic(let step): step.byteCount
@@ -82,9 +81,10 @@ enum WriteOperation: Sendable {
     /// submitter recognises its own writes. 0 stands for nobody in particular.
     var source: Int {
         switch self {
-        case .nodes(_, _, _, let source), .key(_, _, _, _, let source),
-            .collection(_, _, _, _, _, let source):
-            source
+        // The submitter does not know what a merge makes of its models, and has to hear of it.
+        case .nodes(let tree, _, let source), .key(_, _, let tree, let source),
+            .collection(_, _, let tree, _, let source):
+            tree.merges ? 0 : source
         default: 0
         }
     }
@@ -99,21 +99,19 @@ enum WriteOperation: Sendable {
         }
     }
 
-    /// The later occurrences of nodes that differ from the first, in a write that replaces.
+    /// The later occurrences of nodes of which something is not stored.
     var contradictions: Int {
         switch self {
-        case .nodes(let tree, _, .replace, _), .key(_, _, let tree, .replace, _),
-            .collection(_, _, let tree, .replace, _, _):
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.contradictions
-        default: sections.reduce(0) { $0 + $1.contradictions }
+        default: sections.reduce(0) { $0 + $1.tree.contradictions }
         }
     }
 
     /// The nodes that the operation stores.
     var nodeCount: Int {
         switch self {
-        case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
-            .collection(_, _, let tree, _, _, _):
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.nodes.count
         case .restore(let records, _): records.count
         default: sections.reduce(0) { $0 + $1.tree.nodes.count }
@@ -127,7 +125,7 @@ enum WriteOperation: Sendable {
         case .delete, .reset, .barrier, .outdate, .evict, .evictExpired, .unpin, .repair,
             .checkPins:
             true
-        case .collection(_, .edit(let edit), _, _, _, _):
+        case .collection(_, .edit(let edit), _, _, _):
             edit.range != nil && edit.elements.isEmpty
         case .batch(let sections): sections.allSatisfy(\.isDelete)
         default: false
@@ -148,14 +146,13 @@ enum WriteOperation: Sendable {
     /// Returns whether this write overwrites everything that an earlier write of the same entry
     /// stores, so that the earlier one can be left out.
     ///
-    /// This is so if both replace, and if this write has every node of the earlier one, as the same
-    /// types see it.
+    /// This is so if both replace all their nodes, and if this write has every node of the earlier
+    /// one, as the same types see it.
     func overwrites(_ earlier: WriteOperation) -> Bool {
         switch (self, earlier) {
-        case (.nodes(let new, _, .replace, _), .nodes(let old, _, .replace, _)):
-            new.containsNodes(of: old)
-        case (.key(let key, _, let new, .replace, _), .key(let oldKey, _, let old, .replace, _)):
-            Identifier(key) == Identifier(oldKey) && new.containsNodes(of: old)
+        case (.nodes(let new, _, _), .nodes(let old, _, _)): new.overwrites(old)
+        case (.key(let key, _, let new, _), .key(let oldKey, _, let old, _)):
+            Identifier(key) == Identifier(oldKey) && new.overwrites(old)
         default: false
         }
     }

@@ -110,10 +110,11 @@ public final class WriteTicket: Sendable {
     /// if ticket.contradictions > 0 { log("the response contradicts itself") }
     /// ```
     ///
-    /// Only a write under `.replace` counts: its records have the content of the first occurrence
-    /// of each node and type, and the other content is not stored. A write that merges keeps the
-    /// fields of all occurrences. An object of a class that occurs again does not count, because it
-    /// is the same object.
+    /// Only nodes that the write replaces count: their records have the content of the first
+    /// occurrence of each node and type, and the other content is not stored. A node that merges
+    /// keeps the fields of all occurrences, and counts only where one of them stands inside of
+    /// content that is not stored. An object of a class that occurs again does not count, because
+    /// it is the same object.
     ///
     /// The number is a lower bound where nodes occur more than four times each on average, or where
     /// their occurrences have more than four times the bytes of the tree: values that share their

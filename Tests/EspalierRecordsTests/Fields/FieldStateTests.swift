@@ -48,7 +48,7 @@ struct FieldStateTests {
 
     @Test("A record keeps the three states apart, under both policies", arguments: states)
     func roundTrip(_ closed: Field<Int>) throws {
-        for policy in WritePolicy.allCases {
+        for policy in TreePolicy.allCases {
             let source = DictionaryRecordSource()
             try source.store(Report(id: "i", closed: closed), policy: policy)
             #expect(try source.read("i", as: Report.self).get().closed == closed)
@@ -61,7 +61,7 @@ struct FieldStateTests {
 
     @Test("An explicit null is one byte on disk, as any nil is")
     func bytes() throws {
-        for policy in WritePolicy.allCases {
+        for policy in TreePolicy.allCases {
             let source = DictionaryRecordSource()
             try source.store(HandWritten(id: "i", closed: .null), policy: policy)
             let handle = try #require(source.handle(of: "i"))

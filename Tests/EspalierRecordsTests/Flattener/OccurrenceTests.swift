@@ -7,7 +7,7 @@ import Testing
 struct OccurrenceTests {
     /// Stores `model` in an empty store under a policy, and returns what is there.
     private func stored<Model: NormalizedModel>(
-        _ model: Model, _ policy: WritePolicy, limits: TreeLimits = TreeLimits()
+        _ model: Model, _ policy: TreePolicy, limits: TreeLimits = TreeLimits()
     ) throws -> DictionaryRecordSource {
         let source = DictionaryRecordSource()
         try source.store(model, policy: policy, limits: limits)
@@ -97,7 +97,7 @@ struct OccurrenceTests {
             Bundle("root", [first, second]), policy: .merge)
         #expect(flattened.mayLoseChildren)
         let source = DictionaryRecordSource()
-        try source.store(flattened, policy: .merge)
+        try source.store(flattened)
         #expect(try source.read("s", as: Stem.self).get() == first)
         #expect(try source.read("l:2", as: Leaf.self).get() == Leaf("l:2"))
     }

@@ -8,7 +8,7 @@ import Testing
 struct MergeRuleTests {
     /// Stores models one after the other, and returns the last state.
     private func merged<Model: NormalizedModel>(
-        _ models: [Model], _ policy: WritePolicy = .merge, as type: Model.Type = Model.self
+        _ models: [Model], _ policy: TreePolicy = .merge, as type: Model.Type = Model.self
     ) throws -> Model {
         let source = DictionaryRecordSource()
         for model in models { try source.store(model, policy: policy) }

@@ -105,7 +105,7 @@ struct OracleTests {
                 source.lose(identifier)
                 oracle.lose(identifier)
             case let number:
-                let policy: WritePolicy = number < 7 ? .replace : .merge
+                let policy: TreePolicy = number < 5 ? .replace : number < 8 ? .ofTypes : .merge
                 let tree = generator.tree(kind)
                 try source.store(tree, policy: policy)
                 oracle.write(tree, policy: policy)

@@ -41,7 +41,7 @@ struct RoundTripTests {
     @Test("Writing a stored tree again changes no byte")
     func idempotent() throws {
         var generator = TreeGenerator(SeededGenerator(seed: 3))
-        for policy in WritePolicy.allCases {
+        for policy in TreePolicy.allCases {
             let source = DictionaryRecordSource()
             for _ in 0..<100 {
                 let tree = generator.tree()

@@ -76,14 +76,14 @@ final class CommitterRig {
     func set(_ branch: Branch) throws {
         let flattener = Flattener()
         let value = try flattener.value { try ModelStorage.encode(branch, into: $0) }
-        try committer.commit([.nodes(flattener.finish(), entries: value.children, policy: .replace)]
+        try committer.commit([.nodes(flattener.finish(), entries: value.children)]
         )
     }
 
     func set(_ branch: Branch, key: String) throws {
         let flattener = Flattener()
         let value = try flattener.value { try ModelStorage.encode(branch, into: $0) }
-        try committer.commit([.key(key, value, flattener.finish(), policy: .replace)])
+        try committer.commit([.key(key, value, flattener.finish())])
     }
 
     func set(_ branches: [Branch], collection: String) throws {
@@ -92,7 +92,7 @@ final class CommitterRig {
             try flattener.value { try ModelStorage.encode(branch, into: $0) }
         }
         try committer.commit([
-            .collection(collection, .replaceAll(values), flattener.finish(), policy: .replace)
+            .collection(collection, .replaceAll(values), flattener.finish())
         ])
     }
 

@@ -80,7 +80,7 @@ struct CopiedPagesTests {
         let entries = try people.map { person in
             try flattener.value { try ModelStorage.encode(person, into: $0) }.children[0]
         }
-        return .nodes(flattener.finish(), entries: entries, policy: .replace)
+        return .nodes(flattener.finish(), entries: entries)
     }
 
     @Test(

@@ -77,8 +77,8 @@ enum LayerWrite {
         }
     }
 
-    var policy: WritePolicy {
-        if case .memo(_, let policy) = self { policy } else { .replace }
+    var policy: WritePolicy? {
+        if case .memo(_, let policy) = self { policy } else { nil }
     }
 
     /// Applies the write. Returns false if it fails, which it never does where it `clamps`.
@@ -123,7 +123,7 @@ enum LayerWrite {
     /// The models of neighbouring writes with the same policy: of a memo that occurs twice, the
     /// first counts, or the first for each field in a merge.
     private struct Tree {
-        let policy: WritePolicy
+        let policy: WritePolicy?
         let isDelete: Bool
         let before: LayerState
         var written: [Int: MemoPart] = [:]
@@ -131,7 +131,7 @@ enum LayerWrite {
         mutating func set(_ memos: [MemoPart], in state: inout LayerState) {
             for memo in memos {
                 let first = written[memo.id]
-                if first != nil, policy == .replace { continue }
+                if first != nil, policy != .merge { continue }
                 let known = policy == .merge ? first.map { $0.filled(from: memo) } ?? memo : memo
                 written[memo.id] = known
                 let old = policy == .merge ? before.memos[memo.id] : nil

@@ -92,10 +92,10 @@ final class OperationWalk {
         let operation = Operation.allCases.randomElement(using: &random) ?? .set
         counts[operation, default: 0] += 1
         switch operation {
-        case .set: write(generator.tree(.node), .replace)
-        case .setProjection: write(generator.tree(.summary), .replace)
+        case .set: write(generator.tree(.node), nil)
+        case .setProjection: write(generator.tree(.summary), nil)
         case .setRequired:
-            write(generator.tree(Bool.random(using: &random) ? .owned : .framed), .replace)
+            write(generator.tree(Bool.random(using: &random) ? .owned : .framed), nil)
         case .merge: write(generator.tree(Bool.random(using: &random) ? .node : .summary), .merge)
         case .rewrite: if let tree = recent.randomElement(using: &random) { write(tree, .replace) }
         case .delete: delete(identifier(of: .node))
@@ -124,10 +124,11 @@ final class OperationWalk {
 
     private func key() -> String { "key:\(Int.random(in: 0..<5, using: &random))" }
 
-    private func write(_ tree: TreeModel, _ policy: WritePolicy) {
+    private func write(_ tree: TreeModel, _ policy: WritePolicy?) {
         recent = [tree] + recent.prefix(9)
         expect(cache.set(tree, policy: policy))
-        oracle.write(tree, policy: flaw == .ignoresMergePolicy ? .replace : policy)
+        oracle.write(
+            tree, policy: flaw == .ignoresMergePolicy ? .replace : TreePolicy(policy))
         // A node replaces the entry of a key with its name.
         if let identifier = tree.identifier { oracle.deleteKey(identifier) }
     }

@@ -1,0 +1,151 @@
+import Espalier
+import Foundation
+import Testing
+
+/// A writer that lists send in parts, and that posts contain.
+struct Writer: Codable, NormalizedModel, Model, Equatable {
+    static var writePolicy: WritePolicy { .merge }
+
+    var id: Int
+    var name: String?
+    var city: String?
+
+    var modelIdentifier: String? { "Writer:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
+
+/// A post, which is replaced, with a writer, which is merged.
+struct Post: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var text: String?
+    var author: Writer?
+
+    var modelIdentifier: String? { "Post:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+        Post(id: id, text: text, author: author.flatMap { transform($0) as? Writer })
+    }
+    func forEach(_ visit: (any Model) -> Void) { if let author { visit(author) } }
+}
+
+/// No screen ever shows less of a node that merges than the cache has.
+@MainActor @Suite("Screens of models with nodes that merge")
+final class NestedMergeTests {
+    private let cache: NormalizedCache
+    private let manager: DataModelManager
+    private let whole = Writer(id: 1, name: "Ada", city: "Rome")
+    private let partial = Writer(id: 1, name: "Ann")
+    private let merged = Writer(id: 1, name: "Ann", city: "Rome")
+
+    init() throws {
+        cache = try NormalizedCache(inMemory: Configuration())
+        manager = DataModelManager(cache: cache)
+    }
+
+    deinit { cache.close() }
+
+    /// Returns what a screen of the writer shows while `body` runs, until it shows the merged one.
+    private func shown(_ body: () async throws -> Void) async throws -> [Writer?] {
+        try await cache.set(Post(id: 1, text: "long", author: whole)).committed
+        let screen = DataProvider<Writer>(dataModelManager: manager)
+        _ = try await screen.fetch("Writer:1")
+        var values = screen.values.makeAsyncIterator()
+        try await body()
+        await manager.flush()
+        var shown: [Writer?] = []
+        while let value = await values.next() {
+            shown.append(value)
+            if value == merged { break }
+        }
+        #expect(await cache.read(Writer.self, "Writer:1") == merged)
+        return shown
+    }
+
+    private func expectNeverLess(
+        _ shown: [Writer?], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(shown == [whole, merged] || shown == [merged], sourceLocation: sourceLocation)
+    }
+
+    @Test("A model that a provider sets")
+    func set() async throws {
+        let post = DataProvider<Post>(dataModelManager: manager)
+        expectNeverLess(
+            try await shown { post.setData(Post(id: 1, author: partial)) })
+        #expect(post.data == Post(id: 1, author: merged))
+        #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, author: merged))
+    }
+
+    @Test("A model that a provider sets over the one that it shows")
+    func setAgain() async throws {
+        let post = DataProvider<Post>(dataModelManager: manager)
+        expectNeverLess(
+            try await shown {
+                _ = try await post.fetch("Post:1")
+                post.setData(Post(id: 1, author: partial))
+            })
+        #expect(post.data == Post(id: 1, author: merged))
+    }
+
+    @Test("Models that a manager updates, those that merge and others")
+    func update() async throws {
+        expectNeverLess(
+            try await shown {
+                manager.updateModels([Post(id: 1, author: partial), Pin(id: 1, image: "a")])
+            })
+        #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, author: merged))
+        #expect(await cache.read(Pin.self, "Pin:1") == Pin(id: 1, image: "a"))
+        manager.updateModel(Post(id: 1, text: "new", author: partial))
+        await manager.flush()
+        #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, text: "new", author: merged))
+    }
+
+    @Test("Elements that a collection gets in one step or in several")
+    func collection() async throws {
+        let posts = CollectionDataProvider<Post>(dataModelManager: manager)
+        expectNeverLess(
+            try await shown {
+                posts.setData([Post(id: 1, author: partial)], cacheKey: "posts")
+                posts.append([Post(id: 2, text: "2", author: Writer(id: 1))])
+                posts.update(Post(id: 2, author: Writer(id: 1)), at: 1)
+                posts.insert([Post(id: 3, author: Writer(id: 1))], at: 0)
+            })
+        let stored = [
+            Post(id: 3, author: merged), Post(id: 1, author: merged), Post(id: 2, author: merged),
+        ]
+        #expect(await cache.collection(of: Post.self, forKey: "posts") == stored)
+        for await value in posts.values where value == stored { break }
+    }
+
+    @Test("An answer of the network")
+    func answer() async throws {
+        let post = DataProvider<Post>(dataModelManager: manager)
+        let partial = partial
+        expectNeverLess(
+            try await shown {
+                _ = try await post.fetch("Post:1", policy: .networkThenCache) {
+                    Post(id: 1, author: partial)
+                }
+            })
+        #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, author: merged))
+    }
+
+    @Test("A policy of the call or of the manager applies to every node")
+    func given() async throws {
+        try await cache.set(Post(id: 1, text: "long", author: whole)).committed
+        let post = DataProvider<Post>(dataModelManager: manager)
+        post.setData(Post(id: 1, author: partial), policy: .replace)
+        await manager.flush()
+        #expect(await cache.read(Writer.self, "Writer:1") == partial)
+        try await cache.set(whole, policy: .replace).committed
+        let replacing = DataModelManager(cache: cache, writePolicy: .replace)
+        replacing.updateModel(Post(id: 1, author: partial))
+        await replacing.flush()
+        #expect(await cache.read(Writer.self, "Writer:1") == partial)
+        let merging = DataModelManager(cache: cache, writePolicy: .merge)
+        merging.updateModel(Post(id: 1, text: "old"))
+        merging.updateModel(Post(id: 1))
+        await merging.flush()
+        #expect(await cache.read(Post.self, "Post:1")?.text == "old")
+    }
+}
