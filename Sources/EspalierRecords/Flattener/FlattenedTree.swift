@@ -242,6 +242,57 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     }
 }
 
+/// The reason why a model can't be flattened. The write that the model belongs to fails, and the
+/// cache stays as it was.
+public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A model's identifier is the empty string. A model without identity returns nil instead.
+    case emptyIdentifier(type: String)
+    /// The tree is nested deeper than ``TreeLimits/maximumDepth`` allows, or than the thread's
+    /// stack has room for.
+    case tooDeep(limit: Int)
+    /// The tree has more nodes than ``TreeLimits/maximumNodes``.
+    case tooManyNodes(limit: Int)
+    /// A tree that is merged has more occurrences of nodes that occur before than
+    /// ``TreeLimits/maximumLogicalNodes``.
+    case tooManyOccurrences(limit: Int)
+    /// The tree takes more bytes than ``TreeLimits/maximumBytes``.
+    case treeTooLarge(limit: Int)
+    /// The type is neither a `NormalizedModel` nor `Codable`.
+    case notStorable(type: String)
+    /// A model encodes two fields under one name.
+    case duplicateField(type: String, field: String)
+    /// The model's own `encode` threw an error.
+    case modelFailed(type: String, reason: String)
+
+    /// The message: what went wrong, and what to do about it.
+    public var description: String {
+        switch self {
+        case .emptyIdentifier(let type):
+            "A model of type \(type) has an empty identifier. "
+                + "Return nil for a model without identity."
+        case .tooDeep(let limit):
+            "The tree is nested deeper than \(limit) levels. "
+                + "Raise Configuration.limits.maximumDepth or flatten the model."
+        case .tooManyNodes(let limit):
+            "The tree has more than \(limit) nodes. "
+                + "Store it in parts, or raise Configuration.limits.maximumNodes."
+        case .tooManyOccurrences(let limit):
+            "The nodes of the tree occur again more than \(limit) times, and a merge walks each "
+                + "occurrence. Store the tree in parts, make models that many places share final "
+                + "classes, or raise Configuration.limits.maximumLogicalNodes."
+        case .treeTooLarge(let limit):
+            "The tree takes more than \(limit) bytes, the most that one write may. "
+                + "Store it in parts or raise the budget."
+        case .notStorable(let type):
+            "\(type) can't be stored. Conform it to NormalizedModel or Codable."
+        case .duplicateField(let type, let field):
+            "\(type) encodes the field \(field) twice."
+        case .modelFailed(let type, let reason):
+            "Encoding \(type) failed: \(reason)"
+        }
+    }
+}
+
 // MARK: - Comparison with stored records
 
 /// What a stored record and a node of a tree have in common.

@@ -137,7 +137,7 @@ package final class Flattener {
     @inline(never)
     private func prepare(_ encoder: ValueEncoder, toMerge place: State.Place) {
         encoder.marksNulls = true
-        encoder.marksFields = state.typeRules[place.type] != nil
+        encoder.marksFields = state.hasRules(ofTypeAt: place.type)
     }
 
     /// Adds a later occurrence of a node.
@@ -297,14 +297,18 @@ package final class Flattener {
         /// The occurrences of nodes that are replaced, and that differ from the first.
         var contradictions = ContradictionCount()
 
-        // What types say, by their positions, and whether any of them says something. Types keep
-        // their positions from one tree to the next.
-        var typeRules: [TypeRules?] = []
+        /// What types say, by their positions, which they keep from one tree to the next.
+        private var traits: [KnownTraits] = []
+        // Whether a type says something.
         private var hasRules = false
-        private var maxAges: [UInt64?] = []
         private var hasMaxAges = false
-        private var mergingTypes: [Bool] = []
         private var hasMergingTypes = false
+
+        private struct KnownTraits {
+            var maxAge: UInt64?
+            var rules: TypeRules?
+            var merges = false
+        }
 
         /// Where a projection of a node goes.
         struct Place {
@@ -328,10 +332,10 @@ package final class Flattener {
             finished.shapes = lastShapes.shapes
             tree.mergesAll = finished.mergesAll
             if finished.merges {
-                if hasRules { finished.rules = typeRules }
-                if !finished.mergesAll { finished.mergingTypes = mergingTypes }
+                if hasRules { finished.rules = traits.map(\.rules) }
+                if !finished.mergesAll { finished.mergingTypes = traits.map(\.merges) }
             }
-            if hasMaxAges { finished.maxAges = maxAges }
+            if hasMaxAges { finished.maxAges = traits.map(\.maxAge) }
             finished.contradictions = contradictions.found
             nodes = NodeTable()
             failure = nil
@@ -405,33 +409,31 @@ package final class Flattener {
 
         /// Returns whether the flattener has not asked yet what a type says about its records.
         @inline(__always)
-        func lacksTraits(ofTypeAt type: Int) -> Bool { type >= maxAges.count }
+        func lacksTraits(ofTypeAt type: Int) -> Bool { type >= traits.count }
 
         @inline(never)
-        mutating func addTraits(_ traits: TypeTraits, ofTypeAt type: Int) {
-            while maxAges.count <= type {
-                maxAges.append(nil)
-                typeRules.append(nil)
-                mergingTypes.append(false)
-            }
-            if let maxAge = traits.maxAge {
-                maxAges[type] = MaxAge.seconds(maxAge)
+        mutating func addTraits(_ new: TypeTraits, ofTypeAt type: Int) {
+            while traits.count <= type { traits.append(KnownTraits()) }
+            if let maxAge = new.maxAge {
+                traits[type].maxAge = MaxAge.seconds(maxAge)
                 hasMaxAges = true
             }
-            if !traits.rules.isEmpty {
-                typeRules[type] = TypeRules(rules: traits.rules)
+            if !new.rules.isEmpty {
+                traits[type].rules = TypeRules(rules: new.rules)
                 hasRules = true
             }
-            if traits.policy == .merge {
-                mergingTypes[type] = true
+            if new.policy == .merge {
+                traits[type].merges = true
                 hasMergingTypes = true
             }
         }
 
+        func hasRules(ofTypeAt type: Int) -> Bool { traits[type].rules != nil }
+
         /// Returns whether nodes of a type merge in this tree.
         @inline(__always)
         func merges(typeAt type: Int) -> Bool {
-            tree.mergesAll || asksTypes && hasMergingTypes && mergingTypes[type]
+            tree.mergesAll || asksTypes && hasMergingTypes && traits[type].merges
         }
 
         /// Notes which fields of a type with rules tell null from absent.
@@ -440,7 +442,7 @@ package final class Flattener {
         ) throws {
             guard encoder.marksFields, !encoder.fieldStarts.isEmpty else { return }
             for slot in try encoder.fieldSlots() where slot < shape.count {
-                typeRules[type]?.fields.insert(Identifier(shape.names[slot]))
+                traits[type].rules?.fields.insert(Identifier(shape.names[slot]))
             }
         }
 
@@ -491,7 +493,7 @@ package final class Flattener {
             }
             tree.noteDifference(occurrence)
             let draft = tree.draft(known, of: lastShapes)
-            let rules = typeRules[occurrence.type]?.rules ?? [:]
+            let rules = traits[occurrence.type].rules?.rules ?? [:]
             guard let merged = try draft.filled(from: occurrence.draft, shapes, by: rules) else {
                 return
             }
@@ -567,57 +569,6 @@ package final class Flattener {
             guard tree.byteCount <= limits.maximumBytes else {
                 throw FlattenError.treeTooLarge(limit: limits.maximumBytes)
             }
-        }
-    }
-}
-
-/// The reason why a model can't be flattened. The write that the model belongs to fails, and the
-/// cache stays as it was.
-public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A model's identifier is the empty string. A model without identity returns nil instead.
-    case emptyIdentifier(type: String)
-    /// The tree is nested deeper than ``TreeLimits/maximumDepth`` allows, or than the thread's
-    /// stack has room for.
-    case tooDeep(limit: Int)
-    /// The tree has more nodes than ``TreeLimits/maximumNodes``.
-    case tooManyNodes(limit: Int)
-    /// A tree that is merged has more occurrences of nodes that occur before than
-    /// ``TreeLimits/maximumLogicalNodes``.
-    case tooManyOccurrences(limit: Int)
-    /// The tree takes more bytes than ``TreeLimits/maximumBytes``.
-    case treeTooLarge(limit: Int)
-    /// The type is neither a `NormalizedModel` nor `Codable`.
-    case notStorable(type: String)
-    /// A model encodes two fields under one name.
-    case duplicateField(type: String, field: String)
-    /// The model's own `encode` threw an error.
-    case modelFailed(type: String, reason: String)
-
-    /// The message: what went wrong, and what to do about it.
-    public var description: String {
-        switch self {
-        case .emptyIdentifier(let type):
-            "A model of type \(type) has an empty identifier. "
-                + "Return nil for a model without identity."
-        case .tooDeep(let limit):
-            "The tree is nested deeper than \(limit) levels. "
-                + "Raise Configuration.limits.maximumDepth or flatten the model."
-        case .tooManyNodes(let limit):
-            "The tree has more than \(limit) nodes. "
-                + "Store it in parts, or raise Configuration.limits.maximumNodes."
-        case .tooManyOccurrences(let limit):
-            "The nodes of the tree occur again more than \(limit) times, and a merge walks each "
-                + "occurrence. Store the tree in parts, make models that many places share final "
-                + "classes, or raise Configuration.limits.maximumLogicalNodes."
-        case .treeTooLarge(let limit):
-            "The tree takes more than \(limit) bytes, the most that one write may. "
-                + "Store it in parts or raise the budget."
-        case .notStorable(let type):
-            "\(type) can't be stored. Conform it to NormalizedModel or Codable."
-        case .duplicateField(let type, let field):
-            "\(type) encodes the field \(field) twice."
-        case .modelFailed(let type, let reason):
-            "Encoding \(type) failed: \(reason)"
         }
     }
 }

@@ -132,10 +132,19 @@ package final class TreeReader {
     /// Runs the read and turns every error into a reason. `entry` stands in for the record in the
     /// path of a failure that names none.
     package func read<R>(_ entry: String, _ body: () throws -> R) -> Result<R, MissReason> {
+        var value: R?
+        let reason = reason(forMissing: entry) { value = try body() }
+        guard let value, reason == nil else {
+            return .failure(reason ?? .notFound)
+        }
+        return .success(value)
+    }
+
+    /// Runs the read, which is not generic, and returns why it failed; nil if it did not.
+    package func reason(forMissing entry: String, _ body: () throws -> Void) -> MissReason? {
         do {
-            let value = try body()
-            guard let failure = state.failure else { return .success(value) }
-            return .failure(failure.inside(record: entry).reason)
+            try body()
+            return state.failure?.inside(record: entry).reason
         } catch {
             let thrown = ReadFailure(error)
             // The failure that stopped the read comes first, with its path if that is known by now.
@@ -143,7 +152,7 @@ package final class TreeReader {
                 state.failure.map { $0.path.isEmpty && thrown.cause == $0.cause ? thrown : $0 }
                 ?? thrown
             state.lacksField = failure.lacksValue
-            return .failure(failure.inside(record: entry).reason)
+            return failure.inside(record: entry).reason
         }
     }
 

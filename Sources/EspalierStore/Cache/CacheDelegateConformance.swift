@@ -14,7 +14,7 @@ extension NormalizedCache: CacheDelegate {
         guard let cacheKey else { return completion(nil, nil) }
         outcome(
             .key(T.self, cacheKey).whole, .latest, .touch,
-            { try $0.model(T.self, forKey: cacheKey) }
+            { try $0.model(T.self, forKey: cacheKey, into: &$1) }
         ) {
             Self.complete($0, completion)
         }
@@ -27,7 +27,7 @@ extension NormalizedCache: CacheDelegate {
         guard let cacheKey else { return completion(nil, nil) }
         outcome(
             .collection(T.self, cacheKey).whole, .latest, .touch,
-            { try $0.collection(T.self, forKey: cacheKey) }
+            { try $0.collection(T.self, forKey: cacheKey, into: &$1) }
         ) {
             Self.complete($0, completion)
         }
@@ -206,7 +206,8 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
         outcome(
-            .key(type, cacheKey).whole, .latest, .touch, { try $0.model(type, forKey: cacheKey) }
+            .key(type, cacheKey).whole, .latest, .touch,
+            { try $0.model(type, forKey: cacheKey, into: &$1) }
         ) {
             completion($0.result)
         }
@@ -218,7 +219,7 @@ extension NormalizedCache: SharedCacheDelegate {
     ) {
         outcome(
             .collection(type, cacheKey).whole, .latest, .touch,
-            { try $0.collection(type, forKey: cacheKey) }
+            { try $0.collection(type, forKey: cacheKey, into: &$1) }
         ) {
             completion($0.result)
         }
@@ -230,7 +231,7 @@ extension NormalizedCache: SharedCacheDelegate {
     ) {
         outcome(
             .key(type, cacheKey).whole.accepting(.stale), .latest, .touch,
-            { try $0.model(type, forKey: cacheKey) }
+            { try $0.model(type, forKey: cacheKey, into: &$1) }
         ) {
             completion($0.staleResult)
         }
@@ -242,7 +243,7 @@ extension NormalizedCache: SharedCacheDelegate {
     ) {
         outcome(
             .collection(type, cacheKey).whole.accepting(.stale), .latest, .touch,
-            { try $0.collection(type, forKey: cacheKey) }
+            { try $0.collection(type, forKey: cacheKey, into: &$1) }
         ) {
             completion($0.staleResult)
         }
@@ -254,7 +255,7 @@ extension NormalizedCache: SharedCacheDelegate {
     ) {
         outcome(
             .node(type, identifier).whole.accepting(.stale), .latest, .touch,
-            { try $0.node(type, identifier) }
+            { try $0.node(type, identifier, into: &$1) }
         ) {
             completion($0.result)
         }

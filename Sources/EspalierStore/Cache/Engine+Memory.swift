@@ -1,4 +1,26 @@
 import EspalierRecords
+import Foundation
+
+/// What a read has found. The value of what was decoded is with whoever has decoded it.
+enum Finding {
+    case memory(MemoryHit)
+    case records(ReadOutcome<Void>)
+}
+
+/// A tree in memory that is what a read asks for.
+struct MemoryHit {
+    let tree: MemoryTree
+    /// When the root was written; nil also for a read that does not ask for it.
+    let writtenAt: Date?
+    /// How old the oldest record was; nil if none may expire.
+    let oldestAge: Duration?
+    let isExpired: Bool
+
+    /// Returns the value; nil if the read asks for another type.
+    func value<Value: Sendable>(as type: Value.Type) -> Value? {
+        (tree as? MemoryValue<Value>)?.value
+    }
+}
 
 // Reads that find their tree in memory, and the ages of its records.
 extension Engine {
@@ -8,49 +30,62 @@ extension Engine {
     /// Not generic: looking up the metadata of generic types takes longer than the rest.
     func remembered(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
-    ) -> MemoryTree? {
+    ) -> MemoryHit? {
         // First: the read that this one is a part of has to know, whatever becomes of this one.
         let isNested = ReadScope.noteRead()
         guard let memory, !isNested, !isInherited, target.isWhole,
             consistency == .snapshot || queue.isCaughtUp
         else { return nil }
         let start = ContinuousClock.now
-        guard let tree = memory.find(target, as: value) else { return nil }
+        guard let tree = memory.find(target, as: value), let hit = hit(tree, for: target)
+        else { return nil }
         if access == .touch, !configuration.isReadOnly { touch(tree) }
         statistics.countHit(took: ContinuousClock.now - start, of: tree.handle.rawValue)
-        if target.freshness == .staleWhileRevalidate, tree.hasAges,
-            generations.clock.second >= tree.ages.freshUntil
-        {
+        if hit.isExpired, target.freshness == .staleWhileRevalidate {
             refetching.begin(target.type, target.identifier, in: flights)
         }
-        return tree
+        return hit
     }
 
-    /// Returns the outcome of a read that found its tree in memory; nil if the read asks for the
-    /// date of a write that has just taken place.
-    func outcome<Value>(_ tree: MemoryTree, isDated: Bool) -> ReadOutcome<Value>? {
-        guard let tree = tree as? MemoryValue<Value>,
-            let date = isDated ? tree.writtenAt : .some(nil)
-        else { return nil }
+    /// Returns nil if the read asks for the date of a write that has just taken place.
+    private func hit(_ tree: MemoryTree, for target: ReadTarget) -> MemoryHit? {
+        guard let date = target.isDated ? tree.writtenAt : .some(nil) else { return nil }
         let judged =
             tree.hasAges
             ? ageRule(accepting: .stale, checksAll: false).judge(tree.ages)
             : (oldest: nil, isExpired: false)
-        return .hit(
-            Hit(
-                value: tree.value, isCut: tree.isCut, recordCount: tree.recordCount,
-                writtenAt: date, age: date.map { generations.clock.wallClock.age(of: $0) },
-                oldestAge: judged.oldest, isExpired: judged.isExpired))
+        return MemoryHit(
+            tree: tree, writtenAt: date, oldestAge: judged.oldest, isExpired: judged.isExpired)
     }
 
-    /// Returns the outcome of a read whose tree in memory is right after all: other processes have
+    /// Returns the outcome of a read. `value` is what it has decoded.
+    @inline(__always)
+    func outcome<Value>(of finding: Finding, _ value: Value?) -> ReadOutcome<Value> {
+        switch finding {
+        case .records(let outcome): outcome.with(value)
+        case .memory(let known): outcome(of: known)
+        }
+    }
+
+    func outcome<Value>(of known: MemoryHit) -> ReadOutcome<Value> {
+        guard let value = known.value(as: Value.self) else { return .miss(.notFound) }
+        return .hit(
+            Hit(
+                value: value, isCut: known.tree.isCut, recordCount: known.tree.recordCount,
+                writtenAt: known.writtenAt,
+                age: known.writtenAt.map { generations.clock.wallClock.age(of: $0) },
+                oldestAge: known.oldestAge, isExpired: known.isExpired))
+    }
+
+    /// Returns what a read asks for if it is in memory and right after all: other processes have
     /// committed, but not to its records.
-    func caughtUp<Value>(
-        _ target: ReadTarget, _ memory: MemoryTier, _ access: Access
-    ) -> ReadOutcome<Value>? {
-        guard let tree = memory.find(target, as: Value.self) else { return nil }
+    func caughtUp(
+        _ target: ReadTarget, as value: Any.Type, _ memory: MemoryTier, _ access: Access
+    ) -> MemoryHit? {
+        guard let tree = memory.find(target, as: value), let hit = hit(tree, for: target)
+        else { return nil }
         if access == .touch, !configuration.isReadOnly { touch(tree) }
-        return outcome(tree, isDated: target.isDated)
+        return hit
     }
 
     /// Returns how a read judges ages.

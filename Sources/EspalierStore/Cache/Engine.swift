@@ -204,25 +204,30 @@ final class Engine: Sendable {
 
     /// Reads on the calling thread, after pending writes if `consistency` asks for them. The caller
     /// has looked into memory if there is no write to wait for.
-    func read<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
-    ) -> ReadOutcome<Value> {
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - body: Decodes the value, and keeps it in a variable of the caller.
+    func read(
+        _ target: ReadTarget, as type: Any.Type, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Void>
+    ) -> Finding {
         // A forked child would wait for threads that it does not have.
         let waits = consistency == .latest && !isInherited && !queue.isCaughtUp
         do {
             if waits { try queue.catchUp() }
         } catch {
-            return count(.miss(.unavailable(detail: error.message)), of: target, took: nil)
+            let miss = ReadOutcome<Void>.miss(.unavailable(detail: error.message))
+            return .records(count(miss, of: target, took: nil))
         }
-        return readNow(target, access, looksUp: waits, body)
+        return readNow(target, as: type, access, looksUp: waits, body)
     }
 
     /// Reads on a thread of the cache's own, and calls `completion` there.
     func read<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         cancelledBy cancellation: ReadCancellation? = nil,
-        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
+        _ body: @escaping SendableReadBody<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isInherited else {
@@ -230,8 +235,13 @@ final class Engine: Sendable {
         }
         let start: @Sendable () -> Void = { [self] in
             let isRunning = readers.run {
-                completion(
-                    self.readNow(target, access, looksUp: true, cancelledBy: cancellation, body))
+                var value: Value?
+                let finding = self.readNow(
+                    target, as: Value.self, access, looksUp: true, cancelledBy: cancellation
+                ) {
+                    try body($0, &value)
+                }
+                completion(self.outcome(of: finding, value))
             }
             guard !isRunning else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
@@ -246,12 +256,12 @@ final class Engine: Sendable {
     /// Reads a small tree on the calling thread, because a change of threads takes longer than such
     /// a read. Returns nil, and counts nothing, if the tree is too large for the small stacks of
     /// Swift's pool, or if the read would wait.
-    func readSmall<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
-    ) -> ReadOutcome<Value>? {
+    func readSmall(
+        _ target: ReadTarget, as type: Any.Type, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Void>
+    ) -> Finding? {
         guard !isInherited, consistency == .snapshot || queue.isCaughtUp else { return nil }
-        guard generations.isUpToDate, !isLarge(target, as: Value.self) else { return nil }
+        guard generations.isUpToDate, !isLarge(target, as: type) else { return nil }
         let start = ContinuousClock.now
         var limits = configuration.limits
         limits.maximumNodes = min(limits.maximumNodes, Self.smallTree.nodes)
@@ -259,15 +269,14 @@ final class Engine: Sendable {
         limits.maximumDepth = min(limits.maximumDepth, Self.smallTree.depth)
         limits.maximumBytes = min(limits.maximumBytes, Self.smallTree.bytes)
         var hasMissingFields = false
-        let outcome = try? withSnapshot(target, Value.self, access, limits) { reader in
+        let finding = try? withSnapshot(target, as: type, access, limits) { reader in
             defer { hasMissingFields = reader.hasMissingFields }
             return try body(reader)
         }
-        guard let outcome, !hasMissingFields else { return nil }
-        switch outcome.reason {
-        case .tooLarge?, .tooDeep?: return nil
-        default: return count(outcome, of: target, took: ContinuousClock.now - start)
-        }
+        guard let finding, !hasMissingFields else { return nil }
+        if case .records(.miss(.tooLarge)) = finding { return nil }
+        if case .records(.miss(.tooDeep)) = finding { return nil }
+        return count(finding, of: target, took: ContinuousClock.now - start)
     }
 
     /// Whether memory has a tree of the target, changed or not, that is not small.
@@ -279,37 +288,35 @@ final class Engine: Sendable {
     }
 
     /// - Parameter looksUp: Whether to look into memory first.
-    private func readNow<Value>(
-        _ target: ReadTarget, _ access: Access, looksUp: Bool,
+    private func readNow(
+        _ target: ReadTarget, as type: Any.Type, _ access: Access, looksUp: Bool,
         cancelledBy cancellation: ReadCancellation? = nil,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
-    ) -> ReadOutcome<Value> {
-        if looksUp, let tree = remembered(target, as: Value.self, .snapshot, access),
-            let outcome: ReadOutcome<Value> = outcome(tree, isDated: target.isDated)
-        {
-            return outcome
+        _ body: (SnapshotReader) throws -> ReadOutcome<Void>
+    ) -> Finding {
+        if looksUp, let known = remembered(target, as: type, .snapshot, access) {
+            return .memory(known)
         }
         let start = ContinuousClock.now
-        let outcome: ReadOutcome<Value>
+        let finding: Finding
         do {
-            outcome = try withSnapshot(
-                target, Value.self, access, configuration.limits, cancelledBy: cancellation, body)
+            finding = try withSnapshot(
+                target, as: type, access, configuration.limits, cancelledBy: cancellation, body)
         } catch let reason as MissReason {
-            outcome = .miss(reason)
+            finding = .records(.miss(reason))
         } catch {
-            outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
+            finding = .records(.miss(.unavailable(detail: "\(CacheError(error))")))
         }
         // Nobody waits for a cancelled read any more.
-        if outcome.reason == .cancelled { return outcome }
-        return count(outcome, of: target, took: ContinuousClock.now - start)
+        if case .records(.miss(.cancelled)) = finding { return finding }
+        return count(finding, of: target, took: ContinuousClock.now - start)
     }
 
     /// Runs `body` with a reader, and hands on what the reader found: accesses, cycles and damage.
-    private func withSnapshot<Value>(
-        _ target: ReadTarget, _ type: Value.Type, _ access: Access, _ limits: TreeLimits,
+    private func withSnapshot(
+        _ target: ReadTarget, as type: Any.Type, _ access: Access, _ limits: TreeLimits,
         cancelledBy cancellation: ReadCancellation? = nil,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
-    ) throws -> ReadOutcome<Value> {
+        _ body: (SnapshotReader) throws -> ReadOutcome<Void>
+    ) throws -> Finding {
         let isNested = ReadScope.noteRead()
         return try inspect { transaction, generation in
             let reader = SnapshotReader(
@@ -324,14 +331,14 @@ final class Engine: Sendable {
                 checksAll: generation.hasUntypedAges(in: transaction))
             if let memory, target.isWhole, !isNested {
                 if memory.catchUp(with: transaction, of: generation),
-                    let known: ReadOutcome<Value> = caughtUp(target, memory, access)
+                    let known = caughtUp(target, as: type, memory, access)
                 {
-                    return known
+                    return .memory(known)
                 }
                 reader.memory = (memory, target.key(for: type), transaction.number)
             }
             let result = try ReadScope.run { try body(reader) }
-            guard !configuration.isReadOnly else { return result }
+            guard !configuration.isReadOnly else { return .records(result) }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
             // A read with `.peek` changes nothing in the cache.
             if access == .touch {
@@ -340,7 +347,7 @@ final class Engine: Sendable {
                     queue.wakeWriter()
                 }
             }
-            return result
+            return .records(result)
         }
     }
 
@@ -351,19 +358,25 @@ final class Engine: Sendable {
         }
     }
 
+    private func count(_ finding: Finding, of target: ReadTarget, took: Duration) -> Finding {
+        switch finding {
+        case .memory(let known):
+            statistics.countHit(took: took)
+            refetch(target, ifExpired: known.isExpired)
+            return finding
+        case .records(let outcome): return .records(count(outcome, of: target, took: took))
+        }
+    }
+
     /// Counts a read, tells the observers of a miss, and returns `outcome`.
     ///
     /// - Parameter took: Nil for a read that did not begin.
-    private func count<Value>(
-        _ outcome: ReadOutcome<Value>, of target: ReadTarget, took: Duration?
-    ) -> ReadOutcome<Value> {
+    private func count(
+        _ outcome: ReadOutcome<Void>, of target: ReadTarget, took: Duration?
+    ) -> ReadOutcome<Void> {
         guard let reason = outcome.reason else {
             statistics.countHit(took: took)
-            if target.freshness == .staleWhileRevalidate, case .hit(let hit) = outcome,
-                hit.isExpired
-            {
-                refetching.begin(target.type, target.identifier, in: flights)
-            }
+            if case .hit(let hit) = outcome { refetch(target, ifExpired: hit.isExpired) }
             return outcome
         }
         let type = TypeName.of(target.type)
@@ -373,6 +386,11 @@ final class Engine: Sendable {
                 type: type, nameSpace: target.nameSpace, identifier: target.identifier,
                 reason: reason))
         return outcome
+    }
+
+    private func refetch(_ target: ReadTarget, ifExpired isExpired: Bool) {
+        guard isExpired, target.freshness == .staleWhileRevalidate else { return }
+        refetching.begin(target.type, target.identifier, in: flights)
     }
 
     /// Runs `body` with a transaction of the live generation.

@@ -37,7 +37,7 @@ extension NormalizedCache {
         return outcome(
             .node(type ?? JSONDocument.self, identifier).accepting(.stale), consistency, access
         ) {
-            try $0.json(of: identifier, options)
+            try $0.json(of: identifier, options, into: &$1)
         }.value.map { Data($0) }
     }
 
@@ -61,7 +61,7 @@ extension NormalizedCache {
         return await outcome(
             .node(type ?? JSONDocument.self, identifier).accepting(.stale), consistency, access
         ) {
-            try $0.json(of: identifier, options)
+            try $0.json(of: identifier, options, into: &$1)
         }.value.map { Data($0) }
     }
 
@@ -84,7 +84,7 @@ extension NormalizedCache {
     ) -> Data? {
         let options = JSONTreeOptions(depth, nil, paths, includesNulls)
         return outcome(.collection(JSONDocument.self, key).accepting(.stale), consistency, access) {
-            try $0.json(ofCollection: key, in: range, options)
+            try $0.json(ofCollection: key, in: range, options, into: &$1)
         }.value.map { Data($0) }
     }
 
@@ -108,7 +108,7 @@ extension NormalizedCache {
         return await outcome(
             .collection(JSONDocument.self, key).accepting(.stale), consistency, access
         ) {
-            try $0.json(ofCollection: key, in: range, options)
+            try $0.json(ofCollection: key, in: range, options, into: &$1)
         }.value.map { Data($0) }
     }
 }
@@ -121,17 +121,19 @@ extension NormalizedCache {
     ) -> ReadOutcome<[UInt8]> {
         outcome(
             Self.target(nameSpace, identifier).accepting(freshness), .latest, .touch
-        ) { try $0.json(nameSpace, identifier, options) }
+        ) { try $0.json(nameSpace, identifier, options, into: &$1) }
     }
 
     /// Returns the names of the expired records in a node or a collection.
     package func expiredNames(
         inJSON options: JSONTreeOptions, _ nameSpace: NameSpace, _ identifier: String
     ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
-        outcome(Self.target(nameSpace, identifier).accepting(.stale), .latest, .peek) { reader in
-            reader.notesExpired = true
-            return reader.expiredNames(
-                unless: try reader.json(nameSpace, identifier, options).reason)
+        outcome(Self.target(nameSpace, identifier).accepting(.stale), .latest, .peek) {
+            reader, names in
+            try reader.noteExpired(into: &names) {
+                var json: [UInt8]?
+                return try reader.json(nameSpace, identifier, options, into: &json).reason
+            }
         }
     }
 
@@ -142,11 +144,12 @@ extension NormalizedCache {
 
 extension SnapshotReader {
     fileprivate func json(
-        _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions
-    ) throws -> ReadOutcome<[UInt8]> {
+        _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions,
+        into json: inout [UInt8]?
+    ) throws -> ReadOutcome<Void> {
         nameSpace == .collection
-            ? try json(ofCollection: identifier, in: 0..<Int.max, options)
-            : try json(of: identifier, options)
+            ? try self.json(ofCollection: identifier, in: 0..<Int.max, options, into: &json)
+            : try self.json(of: identifier, options, into: &json)
     }
 }
 

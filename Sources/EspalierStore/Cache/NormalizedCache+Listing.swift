@@ -131,3 +131,48 @@ public struct StoredNodes<Model: NodeModel>: AsyncSequence, Sendable {
     /// Begins an iteration.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache) }
 }
+
+// MARK: - Names in a snapshot
+
+extension SnapshotReader {
+    /// Returns the identifiers of nodes that begin with a prefix, in the order of the index.
+    ///
+    /// - Parameters:
+    ///   - previous: The identifier after which to begin; nil for the first.
+    ///   - limit: The most identifiers.
+    package func identifiers(
+        startingWith prefix: String, after previous: String?, limit: Int
+    ) throws -> [String] {
+        let keyspaces = generation.keyspaces
+        let stored = try StoredRecords(snapshot, generation, keepsBlocks: true)
+        let last = previous.map { keyspaces.indexKey(.node, $0) }
+        // The keys of an encrypted cache are hashes, so that all of them have to be looked at.
+        let ranges =
+            keyspaces.hidesNames ? [[]] : IndexKey.ranges(.node, startingWith: prefix)
+        var found: [String] = []
+        for range in ranges {
+            guard found.count < limit else { break }
+            var start = range
+            if let last, range.lexicographicallyPrecedes(last) {
+                // Long identifiers stand behind all others.
+                guard last.starts(with: range) else { continue }
+                start = last
+            }
+            try snapshot.forEachIndexEntry(keyspaces, from: start) { entry in
+                guard entry.bytes.starts(with: range) || entry.matches(range) else {
+                    // The first group begins before the range.
+                    return entry.bytes.lexicographicallyPrecedes(range)
+                }
+                // The index may hold only the beginning of a name, so the record tells it.
+                guard let record = try? stored.record(entry.handle), record.nameSpace == .node,
+                    record.identifier.utf8.starts(with: prefix.utf8)
+                else { return true }
+                let key = keyspaces.indexKey(.node, record.identifier)
+                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { return true }
+                found.append(record.identifier)
+                return found.count < limit
+            }
+        }
+        return found
+    }
+}

@@ -32,14 +32,13 @@ extension NormalizedCache {
     ) -> Model? {
         // Two functions, because looking up the metadata of the types of one that misses takes
         // longer than a read from memory.
-        if let tree = remembered(
-            .node(type, identifier).accepting(freshness), as: type, consistency, access),
-            let known = tree as? MemoryValue<Model>
+        if let known = remembered(
+            .node(type, identifier).accepting(freshness), as: type, consistency, access)
         {
-            return known.value
+            return known.value(as: type)
         }
         return decoded(.node(type, identifier).accepting(freshness), consistency, access) {
-            try $0.node(type, identifier)
+            try $0.node(type, identifier, into: &$1)
         }
     }
 
@@ -57,17 +56,14 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
         if !Task.isCancelled,
-            let tree = remembered(
-                .node(type, identifier).accepting(freshness), as: type, consistency, access),
-            let known = tree as? MemoryValue<Model>
+            let known = remembered(
+                .node(type, identifier).accepting(freshness), as: type, consistency, access)
         {
-            return known.value
+            return known.value(as: type)
         }
-        return await engineOutcome(
-            .node(type, identifier).accepting(freshness).whole, consistency, access
-        ) {
-            try $0.node(type, identifier)
-        }.value
+        return await decoded(.node(type, identifier).accepting(freshness), consistency, access) {
+            try $0.node(type, identifier, into: &$1)
+        }
     }
 
     /// Reads the tree of the node `identifier` and says why, if it misses. Blocks the calling
@@ -86,7 +82,7 @@ extension NormalizedCache {
     ) -> ReadOutcome<Model> {
         outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
             [clock] in
-            try $0.dated(by: clock).node(type, identifier)
+            try $0.dated(by: clock).node(type, identifier, into: &$1)
         }
     }
 
@@ -105,7 +101,7 @@ extension NormalizedCache {
     ) async -> ReadOutcome<Model> {
         await outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
             [clock] in
-            try $0.dated(by: clock).node(type, identifier)
+            try $0.dated(by: clock).node(type, identifier, into: &$1)
         }
     }
 
@@ -172,7 +168,7 @@ extension NormalizedCache {
     ) -> PartialRead<Model> {
         PartialRead(
             outcome(.node(type, identifier), consistency, access) {
-                try $0.partialNode(type, identifier)
+                try $0.partialNode(type, identifier, into: &$1)
             })
     }
 
@@ -191,7 +187,7 @@ extension NormalizedCache {
     ) async -> PartialRead<Model> {
         PartialRead(
             await outcome(.node(type, identifier), consistency, access) {
-                try $0.partialNode(type, identifier)
+                try $0.partialNode(type, identifier, into: &$1)
             })
     }
 
@@ -212,7 +208,7 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<Model> {
         outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).model(type, forKey: key)
+            try $0.dated(by: clock).model(type, forKey: key, into: &$1)
         }
     }
 
@@ -230,7 +226,7 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
         await outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).model(type, forKey: key)
+            try $0.dated(by: clock).model(type, forKey: key, into: &$1)
         }
     }
 
@@ -253,7 +249,7 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<[Model]> {
         outcome(.collection(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key)
+            try $0.dated(by: clock).collection(type, forKey: key, into: &$1)
         }
     }
 
@@ -275,7 +271,7 @@ extension NormalizedCache {
     ) async -> ReadOutcome<[Model]> {
         await outcome(.collection(type, key).accepting(freshness).dated, consistency, access) {
             [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key)
+            try $0.dated(by: clock).collection(type, forKey: key, into: &$1)
         }
     }
 
@@ -292,11 +288,13 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> [Model]? {
-        let tree = remembered(
+        if let known = remembered(
             .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
-        if let known = tree as? MemoryValue<[Model]> { return known.value }
+        {
+            return known.value(as: [Model].self)
+        }
         return decoded(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key)
+            try $0.collection(type, forKey: key, into: &$1)
         }
     }
 
@@ -314,17 +312,14 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
         if !Task.isCancelled,
-            let tree = remembered(
-                .collection(type, key).accepting(freshness), as: [Model].self, consistency, access),
-            let known = tree as? MemoryValue<[Model]>
+            let known = remembered(
+                .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
         {
-            return known.value
+            return known.value(as: [Model].self)
         }
-        return await engineOutcome(
-            .collection(type, key).accepting(freshness).whole, consistency, access
-        ) {
-            try $0.collection(type, forKey: key)
-        }.value
+        return await decoded(.collection(type, key).accepting(freshness), consistency, access) {
+            try $0.collection(type, forKey: key, into: &$1)
+        }
     }
 
     /// Reads a part of the collection under `key`: a page of a list. Blocks the calling thread.
@@ -351,7 +346,7 @@ extension NormalizedCache {
         accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<[Model]> {
         outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, in: range)
+            try $0.dated(by: clock).collection(type, forKey: key, in: range, into: &$1)
         }
     }
 
@@ -371,7 +366,7 @@ extension NormalizedCache {
         accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<[Model]> {
         await outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, in: range)
+            try $0.dated(by: clock).collection(type, forKey: key, in: range, into: &$1)
         }
     }
 
@@ -391,7 +386,7 @@ extension NormalizedCache {
         accepting freshness: Freshness = .fresh
     ) -> [Model]? {
         outcome(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, in: range)
+            try $0.collection(type, forKey: key, in: range, into: &$1)
         }.value
     }
 
@@ -411,7 +406,7 @@ extension NormalizedCache {
         accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
         await outcome(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, in: range)
+            try $0.collection(type, forKey: key, in: range, into: &$1)
         }.value
     }
 
@@ -431,7 +426,7 @@ extension NormalizedCache {
         forKey key: String, consistency: Consistency = .latest, access: Access = .touch
     ) -> Int? {
         outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
-            try $0.collectionCount(forKey: key)
+            try $0.collectionCount(forKey: key, into: &$1)
         }.value
     }
 
@@ -446,7 +441,7 @@ extension NormalizedCache {
         forKey key: String, consistency: Consistency = .latest, access: Access = .touch
     ) async -> Int? {
         await outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
-            try $0.collectionCount(forKey: key)
+            try $0.collectionCount(forKey: key, into: &$1)
         }.value
     }
 
@@ -492,61 +487,84 @@ extension NormalizedCache {
     /// Returns what a read asks for if it is in memory and has not changed.
     private func remembered(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
-    ) -> MemoryTree? {
+    ) -> MemoryHit? {
         isClosed ? nil : engine.remembered(target.whole, as: value, consistency, access)
     }
 
-    /// Reads what is not in memory, as a whole.
+    /// Reads what is not in memory, as a whole. `body` decodes it into a variable that is nil
+    /// before, and after a miss.
     @inline(never)
     private func decoded<Value: Sendable>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ body: ReadBody<Value>
     ) -> Value? {
-        engineOutcome(target.whole, consistency, access, body).value
+        guard !isClosed else { return nil }
+        var value: Value?
+        let finding = engine.read(target.whole, as: Value.self, consistency, access) {
+            try body($0, &value)
+        }
+        if case .memory(let known) = finding { return known.value(as: Value.self) }
+        return value
     }
 
     func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
-    ) -> ReadOutcome<Value> {
-        if !isClosed, let tree = engine.remembered(target, as: Value.self, consistency, access),
-            let outcome: ReadOutcome<Value> = engine.outcome(tree, isDated: target.isDated)
-        {
-            return outcome
-        }
-        return engineOutcome(target, consistency, access, body)
-    }
-
-    /// Reads what is not in memory.
-    private func engineOutcome<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ body: ReadBody<Value>
     ) -> ReadOutcome<Value> {
         guard !isClosed else { return .miss(.unavailable(detail: CacheError.closed.message)) }
-        return engine.read(target, consistency, access, body)
+        if let known = engine.remembered(target, as: Value.self, consistency, access) {
+            return engine.outcome(of: known)
+        }
+        var value: Value?
+        let finding = engine.read(target, as: Value.self, consistency, access) {
+            try body($0, &value)
+        }
+        return engine.outcome(of: finding, value)
     }
 
     func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
+        _ body: @escaping SendableReadBody<Value>
     ) async -> ReadOutcome<Value> {
         guard !Task.isCancelled else { return .miss(.cancelled) }
-        if !isClosed, let tree = engine.remembered(target, as: Value.self, consistency, access),
-            let outcome: ReadOutcome<Value> = engine.outcome(tree, isDated: target.isDated)
-        {
-            return outcome
+        if !isClosed {
+            if let known = engine.remembered(target, as: Value.self, consistency, access) {
+                return engine.outcome(of: known)
+            }
+            var value: Value?
+            let finding = engine.readSmall(target, as: Value.self, consistency, access) {
+                try body($0, &value)
+            }
+            if let finding { return engine.outcome(of: finding, value) }
         }
-        return await engineOutcome(target, consistency, access, body)
+        return await outcomeOnReader(target, consistency, access, body)
     }
 
-    private func engineOutcome<Value>(
+    /// Reads what is not in memory, as a whole: on this thread if it is small, like the form above.
+    @inline(never)
+    private func decoded<Value: Sendable>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
-        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
-    ) async -> ReadOutcome<Value> {
-        guard !Task.isCancelled else { return .miss(.cancelled) }
-        if !isClosed, let outcome = engine.readSmall(target, consistency, access, body) {
-            return outcome
+        _ body: @escaping SendableReadBody<Value>
+    ) async -> Value? {
+        guard !Task.isCancelled else { return nil }
+        if !isClosed {
+            var value: Value?
+            let finding = engine.readSmall(target.whole, as: Value.self, consistency, access) {
+                try body($0, &value)
+            }
+            switch finding {
+            case .memory(let known)?: return known.value(as: Value.self)
+            case .records?: return value
+            case nil: break
+            }
         }
+        return await outcomeOnReader(target.whole, consistency, access, body).value
+    }
+
+    private func outcomeOnReader<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: @escaping SendableReadBody<Value>
+    ) async -> ReadOutcome<Value> {
         let cancellation = ReadCancellation()
         let end = Resumption<ReadOutcome<Value>>()
         return await withTaskCancellationHandler {
@@ -563,7 +581,7 @@ extension NormalizedCache {
     func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         cancelledBy cancellation: ReadCancellation? = nil,
-        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
+        _ body: @escaping SendableReadBody<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isClosed else {

@@ -24,7 +24,7 @@ extension NormalizedCache {
         -> AsyncStream<Model?>
     {
         stream { send in
-            observation(.node(type, identifier), send) { try $0.node(type, identifier) }
+            observation(.node(type, identifier), send) { try $0.node(type, identifier, into: &$1) }
         }
     }
 
@@ -44,7 +44,7 @@ extension NormalizedCache {
                     let all = models.withLock { $0.set(model, identifier) }
                     if let all { send(all) }
                 } _: {
-                    try $0.node(type, identifier)
+                    try $0.node(type, identifier, into: &$1)
                 }
             }
             if identifiers.isEmpty { send([:]) }
@@ -63,7 +63,9 @@ extension NormalizedCache {
         ofCollection key: String, of type: Model.Type = Model.self
     ) -> AsyncStream<[Model]?> {
         stream { send in
-            observation(.collection(type, key), send) { try $0.collection(type, forKey: key) }
+            observation(.collection(type, key), send) {
+                try $0.collection(type, forKey: key, into: &$1)
+            }
         }
     }
 
@@ -85,7 +87,7 @@ extension NormalizedCache {
         _ type: Model.Type, _ identifier: String,
         _ handler: @escaping @Sendable (Model?) -> Void
     ) -> CacheObservation {
-        observation(.node(type, identifier), handler) { try $0.node(type, identifier) }
+        observation(.node(type, identifier), handler) { try $0.node(type, identifier, into: &$1) }
     }
 
     /// Makes a sequence of the states that an observation sends.
@@ -104,7 +106,7 @@ extension NormalizedCache {
     /// Begins an observation of what `body` reads.
     private func observation<Value: Sendable>(
         _ target: ReadTarget, _ send: @escaping @Sendable (Value?) -> Void,
-        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
+        _ body: @escaping SendableReadBody<Value>
     ) -> CacheObservation {
         let center = engine.observations
         guard !isClosed else { return CacheObservation {} }
@@ -112,10 +114,10 @@ extension NormalizedCache {
             guard let engine else { return completion([target.identifier]) }
             let names = Mutex<Set<String>>([target.identifier])
             // A screen does not lose what it shows because that has become too old.
-            engine.read(target.accepting(.stale), .snapshot, .touch) { reader in
+            engine.read(target.accepting(.stale), .snapshot, .touch) { reader, value in
                 reader.notesNames = true
                 defer { names.withLock { $0.formUnion(reader.names) } }
-                return try body(reader)
+                return try body(reader, &value)
             } completion: { outcome in
                 send(outcome.value)
                 completion(names.withLock { $0 })

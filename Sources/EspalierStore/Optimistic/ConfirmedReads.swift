@@ -41,9 +41,10 @@ public struct ConfirmedReads: Sendable {
     public func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        cache.outcome(.node(type, identifier).accepting(.stale), consistency, .touch) { reader in
+        cache.outcome(.node(type, identifier).accepting(.stale), consistency, .touch) {
+            reader, value in
             try reader.hideLayers()
-            return try reader.node(type, identifier)
+            return try reader.node(type, identifier, into: &value)
         }
     }
 
@@ -58,9 +59,9 @@ public struct ConfirmedReads: Sendable {
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        cache.outcome(.key(type, key).accepting(.stale), consistency, .touch) { reader in
+        cache.outcome(.key(type, key).accepting(.stale), consistency, .touch) { reader, value in
             try reader.hideLayers()
-            return try reader.model(type, forKey: key)
+            return try reader.model(type, forKey: key, into: &value)
         }
     }
 
@@ -74,9 +75,10 @@ public struct ConfirmedReads: Sendable {
     public func collection<Model: IdentifiedModel>(
         of type: Model.Type, forKey key: String, consistency: Consistency = .latest
     ) -> [Model]? {
-        cache.outcome(.collection(type, key).accepting(.stale), consistency, .touch) { reader in
+        cache.outcome(.collection(type, key).accepting(.stale), consistency, .touch) {
+            reader, value in
             try reader.hideLayers()
-            return try reader.collection(type, forKey: key)
+            return try reader.collection(type, forKey: key, into: &value)
         }.value
     }
 }

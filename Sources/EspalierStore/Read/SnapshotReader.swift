@@ -8,8 +8,8 @@ import Foundation
 ///
 /// Confined to the thread of its transaction, and valid as long as that.
 package final class SnapshotReader {
-    private let generation: Generation
-    private let snapshot: Snapshot
+    let generation: Generation
+    let snapshot: Snapshot
     private let limits: TreeLimits
     /// The most bytes to which a block of records may be decompressed.
     private let blockLimit: Int
@@ -75,13 +75,21 @@ package final class SnapshotReader {
     package func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
         -> ReadOutcome<Model>
     {
+        var model: Model?
+        return try node(type, identifier, into: &model).with(model)
+    }
+
+    /// Reads the tree of the node `identifier` into `model`, which is nil after a miss.
+    func node<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, into model: inout Model?
+    ) throws -> ReadOutcome<Void> {
         guard let handle = try handle(.node, identifier) else {
             #if DEBUG
             PrefixCheck.check(identifier, of: type)
             #endif
             return .miss(missing(type))
         }
-        let outcome = try read(identifier, at: handle) { treeReader in
+        let outcome = try read(identifier, at: handle, into: &model) { treeReader in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
         guard outcome.reason == .notFound else { return outcome }
@@ -93,8 +101,16 @@ package final class SnapshotReader {
     package func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
         -> ReadOutcome<Model>
     {
-        guard let handle = try handle(.key, key) else { return try node(type, key) }
-        let outcome = try read(key, at: handle) { treeReader in
+        var model: Model?
+        return try self.model(type, forKey: key, into: &model).with(model)
+    }
+
+    /// Reads what `key` names into `model`, which is nil after a miss.
+    func model<Model: IdentifiedModel>(
+        _ type: Model.Type, forKey key: String, into model: inout Model?
+    ) throws -> ReadOutcome<Void> {
+        guard let handle = try handle(.key, key) else { return try node(type, key, into: &model) }
+        let outcome = try read(key, at: handle, into: &model) { treeReader in
             try treeReader.values(entry: handle, identifier: key, in: .key) {
                 try ModelStorage.decode(type, from: &$0)
             }
@@ -102,14 +118,22 @@ package final class SnapshotReader {
         // The index may have led to the record of another key.
         guard outcome.reason == .notFound else { return outcome }
         try verifyIndex(.key, key)
-        return try node(type, key)
+        return try node(type, key, into: &model)
     }
 
     /// Reads the elements of the collection under `key`.
     package func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
         -> ReadOutcome<[Model]>
     {
-        try collection(key, missing: missing(type)) { treeReader, handle in
+        var models: [Model]?
+        return try collection(type, forKey: key, into: &models).with(models)
+    }
+
+    /// Reads the elements of the collection under `key` into `models`, which is nil after a miss.
+    func collection<Model: IdentifiedModel>(
+        _ type: Model.Type, forKey key: String, into models: inout [Model]?
+    ) throws -> ReadOutcome<Void> {
+        try collection(key, missing: missing(type), into: &models) { treeReader, handle in
             var elements: [Model] = []
             let segments = try treeReader.children(entry: handle, identifier: key)
             for segment in segments {
@@ -125,10 +149,10 @@ package final class SnapshotReader {
 
     /// Reads those elements of the collection under `key` whose indexes are in a range. Elements
     /// whose own node was deleted do not count.
-    package func collection<Model: IdentifiedModel>(
-        _ type: Model.Type, forKey key: String, in range: Range<Int>
-    ) throws -> ReadOutcome<[Model]> {
-        try collection(key, missing: missing(type)) { treeReader, handle in
+    func collection<Model: IdentifiedModel>(
+        _ type: Model.Type, forKey key: String, in range: Range<Int>, into models: inout [Model]?
+    ) throws -> ReadOutcome<Void> {
+        try collection(key, missing: missing(type), into: &models) { treeReader, handle in
             var elements: [Model] = []
             _ = try forEachElement(in: range, ofCollection: key, at: handle, treeReader) {
                 elements.append(try ModelStorage.decode(type, from: &$0))
@@ -137,21 +161,21 @@ package final class SnapshotReader {
         }
     }
 
-    /// Returns the number of elements of the collection under `key`. Elements whose own node was
+    /// Reads the number of elements of the collection under `key`. Elements whose own node was
     /// deleted do not count.
-    package func collectionCount(forKey key: String) throws -> ReadOutcome<Int> {
-        try collection(key, missing: .notFound) { treeReader, handle in
+    func collectionCount(forKey key: String, into count: inout Int?) throws -> ReadOutcome<Void> {
+        try collection(key, missing: .notFound, into: &count) { treeReader, handle in
             try forEachElement(in: .max ..< .max, ofCollection: key, at: handle, treeReader) { _ in
             }
         }
     }
 
-    private func collection<Value>(
-        _ key: String, missing: @autoclosure () -> MissReason,
+    private func collection<Value: Sendable>(
+        _ key: String, missing: @autoclosure () -> MissReason, into value: inout Value?,
         _ body: (TreeReader, Handle) throws -> Value
-    ) throws -> ReadOutcome<Value> {
+    ) throws -> ReadOutcome<Void> {
         guard let handle = try handle(.collection, key) else { return .miss(missing()) }
-        let outcome = try read(key, at: handle) { try body($0, handle) }
+        let outcome = try read(key, at: handle, into: &value) { try body($0, handle) }
         guard outcome.reason == .notFound else { return outcome }
         try verifyIndex(.collection, key)
         return .miss(missing())
@@ -212,11 +236,11 @@ package final class SnapshotReader {
     // MARK: - JSON
 
     /// Writes the tree of the node `identifier` as JSON.
-    package func json(
-        of identifier: String, _ options: JSONTreeOptions
-    ) throws -> ReadOutcome<[UInt8]> {
+    func json(
+        of identifier: String, _ options: JSONTreeOptions, into json: inout [UInt8]?
+    ) throws -> ReadOutcome<Void> {
         guard let handle = try handle(.node, identifier) else { return .miss(.notFound) }
-        let outcome = try read(identifier, at: handle) { treeReader in
+        let outcome = try read(identifier, at: handle, into: &json) { treeReader in
             let writer = JSONTreeWriter(treeReader, options, limit: limits.maximumBytes)
             try treeReader.entry(handle, identifier: identifier) { try writer.write(root: &$0) }
             return writer.output
@@ -226,10 +250,11 @@ package final class SnapshotReader {
     }
 
     /// Writes those elements of the collection under `key` whose indexes are in a range, as JSON.
-    package func json(
-        ofCollection key: String, in range: Range<Int>, _ options: JSONTreeOptions
-    ) throws -> ReadOutcome<[UInt8]> {
-        try collection(key, missing: .notFound) { treeReader, handle in
+    func json(
+        ofCollection key: String, in range: Range<Int>, _ options: JSONTreeOptions,
+        into json: inout [UInt8]?
+    ) throws -> ReadOutcome<Void> {
+        try collection(key, missing: .notFound, into: &json) { treeReader, handle in
             let writer = JSONTreeWriter(treeReader, options, limit: limits.maximumBytes)
             try writer.writeArray { writeElement in
                 _ = try forEachElement(
@@ -239,56 +264,14 @@ package final class SnapshotReader {
         }
     }
 
-    // MARK: - Names
-
-    /// Returns the identifiers of nodes that begin with a prefix, in the order of the index.
-    ///
-    /// - Parameters:
-    ///   - previous: The identifier after which to begin; nil for the first.
-    ///   - limit: The most identifiers.
-    package func identifiers(
-        startingWith prefix: String, after previous: String?, limit: Int
-    ) throws -> [String] {
-        let keyspaces = generation.keyspaces
-        let stored = try StoredRecords(snapshot, generation, keepsBlocks: true)
-        let last = previous.map { keyspaces.indexKey(.node, $0) }
-        // The keys of an encrypted cache are hashes, so that all of them have to be looked at.
-        let ranges =
-            keyspaces.hidesNames ? [[]] : IndexKey.ranges(.node, startingWith: prefix)
-        var found: [String] = []
-        for range in ranges {
-            guard found.count < limit else { break }
-            var start = range
-            if let last, range.lexicographicallyPrecedes(last) {
-                // Long identifiers stand behind all others.
-                guard last.starts(with: range) else { continue }
-                start = last
-            }
-            try snapshot.forEachIndexEntry(keyspaces, from: start) { entry in
-                guard entry.bytes.starts(with: range) || entry.matches(range) else {
-                    // The first group begins before the range.
-                    return entry.bytes.lexicographicallyPrecedes(range)
-                }
-                // The index may hold only the beginning of a name, so the record tells it.
-                guard let record = try? stored.record(entry.handle), record.nameSpace == .node,
-                    record.identifier.utf8.starts(with: prefix.utf8)
-                else { return true }
-                let key = keyspaces.indexKey(.node, record.identifier)
-                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { return true }
-                found.append(record.identifier)
-                return found.count < limit
-            }
-        }
-        return found
-    }
-
     /// Returns the positions of the elements that satisfy a condition. Positions count all stored
     /// elements, those too that a read leaves out.
     func positions<Model: IdentifiedModel>(
         _ type: Model.Type, inCollection key: String, where condition: (Model) -> Bool
     ) throws -> ReadOutcome<Set<Int>> {
         guard let handle = try handle(.collection, key) else { return .miss(missing(type)) }
-        return try read(key, at: handle) { treeReader in
+        var found: Set<Int>?
+        return try read(key, at: handle, into: &found) { treeReader in
             var positions: Set<Int> = []
             var next = 0
             for segment in try treeReader.children(entry: handle, identifier: key) {
@@ -301,7 +284,7 @@ package final class SnapshotReader {
                 }
             }
             return positions
-        }
+        }.with(found)
     }
 
     /// Returns why an entry that does not exist is a miss. A type that can't be read can't be
@@ -338,21 +321,26 @@ package final class SnapshotReader {
     }
 
     /// Reads the tree of the node `identifier`, without the models that lack required fields.
-    package func partialNode<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String)
-        throws -> ReadOutcome<PartialRead<Model>>
-    {
-        let outcome = try node(type, identifier)
-        if case .hit(let hit) = outcome { return .hit(hit.map { PartialRead(model: $0) }) }
-        guard case .miss(let reason) = outcome, case .incomplete(let missing) = reason,
-            let handle = try handle(.node, identifier)
-        else {
-            return .miss(outcome.reason ?? .notFound)
+    func partialNode<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, into read: inout PartialRead<Model>?
+    ) throws -> ReadOutcome<Void> {
+        var model: Model?
+        let outcome = try node(type, identifier, into: &model)
+        if let model {
+            read = PartialRead(model: model)
+            return outcome
         }
-        let partial = try read(identifier, at: handle, missingFields: .leaveOut) { treeReader in
+        guard let reason = outcome.reason, case .incomplete(let missing) = reason,
+            let handle = try handle(.node, identifier)
+        else { return outcome }
+        let partial = try self.read(
+            identifier, at: handle, missingFields: .leaveOut, into: &model
+        ) { treeReader in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
-        guard case .hit(let hit) = partial else { return .miss(reason) }
-        return .hit(hit.map { PartialRead(model: $0, missing: missing) })
+        guard let model else { return .miss(reason) }
+        read = PartialRead(model: model, missing: missing)
+        return partial
     }
 
     private func treeReader(
@@ -381,20 +369,40 @@ package final class SnapshotReader {
 
     /// Returns the reason of a read that ended because a record lacks a required field. The read
     /// goes over the tree again to find all missing fields.
-    private func incomplete<Value>(
-        _ entry: String, _ reason: MissReason, _ body: (TreeReader) throws -> Value
+    private func incomplete(
+        _ entry: String, _ reason: MissReason, _ body: (TreeReader) throws -> Void
     ) throws -> MissReason {
         hasMissingFields = true
         let treeReader = try treeReader(.collect, nil)
-        _ = treeReader.read(entry) { try body(treeReader) }
+        _ = treeReader.reason(forMissing: entry) { try body(treeReader) }
         let missing = treeReader.missingFields
         return missing.isEmpty ? reason : .incomplete(missing)
     }
 
-    private func read<Value>(
+    /// Reads the tree of a record into `value`, which is nil after a miss.
+    private func read<Value: Sendable>(
         _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule = .stop,
-        _ body: (TreeReader) throws -> Value
-    ) throws -> ReadOutcome<Value> {
+        into value: inout Value?, _ body: (TreeReader) throws -> Value
+    ) throws -> ReadOutcome<Void> {
+        let outcome = try read(entry, at: handle, missingFields: rule) {
+            value = try body($0)
+        } keeping: { tree, description in
+            // A model that reads from the cache itself depends on more than its records.
+            guard let memory, let value, !ReadScope.hasNestedRead else { return false }
+            return memory.tier.insert(value, memory.key, tree, generation, description)
+        }
+        if case .miss = outcome { value = nil }
+        return outcome
+    }
+
+    /// - Parameters:
+    ///   - body: Decodes the tree. Called again if the read begins anew.
+    ///   - keep: Keeps what was decoded in memory, for the next read. Returns whether it has.
+    private func read(
+        _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule,
+        _ body: (TreeReader) throws -> Void,
+        keeping keep: (RecordedTree, MemoryTree.Description) -> Bool
+    ) throws -> ReadOutcome<Void> {
         let noting = notesNames ? NotingSource(try storedSource()) : nil
         let recorder = memory.map { $0.tier.makeRecorder(for: $0.key, generation, at: $0.commit) }
         var isKept = false
@@ -404,53 +412,36 @@ package final class SnapshotReader {
             }
         }
         var treeReader = try treeReader(rule, noting, recorder)
-        var result = treeReader.read(entry) { try body(treeReader) }
-        if let recorder, recorder.hasReused, case .failure(let reason) = result, reason.isLimit {
+        var reason = treeReader.reason(forMissing: entry) { try body(treeReader) }
+        if let recorder, recorder.hasReused, reason?.isLimit == true {
             // What was used again counts more than what is decoded again.
             treeReader = try self.treeReader(rule, noting)
-            result = treeReader.read(entry) { try body(treeReader) }
+            reason = treeReader.reason(forMissing: entry) { try body(treeReader) }
         }
         if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
         if notesExpired { expired = Set(treeReader.expired).compactMap(treeReader.name) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
-        switch result {
-        case .success(let value):
-            touched.append(handle)
-            // A damaged group of states makes no read a miss.
-            let writtenAt = clock == nil ? nil : (try? state(of: handle))?.writtenAt?.date
-            let age = writtenAt.flatMap { clock?.age(of: $0) }
-            if let recorder = treeReader.recorder {
-                isKept = keep(
-                    value, at: handle, recorder, treeReader, writtenAt: clock.map { _ in writtenAt }
-                )
-            }
-            let judged = ageRule?.judge(treeReader.ages) ?? (oldest: nil, isExpired: false)
-            return .hit(
-                Hit(
-                    value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
-                    writtenAt: writtenAt, age: age, oldestAge: judged.oldest,
-                    isExpired: judged.isExpired))
-        case .failure(let reason):
-            return .miss(
-                treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
+        if let reason {
+            return .miss(treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }
-    }
-
-    /// Keeps what a read has decoded in memory, for the next one. Returns whether that is so.
-    private func keep<Value: Sendable>(
-        _ value: Value, at handle: Handle, _ recorder: TreeRecorder, _ treeReader: TreeReader,
-        writtenAt: Date??
-    ) -> Bool {
-        // A model that reads from the cache itself depends on more than its records.
-        guard let memory, !ReadScope.hasNestedRead, let tree = recorder.finish(treeReader)
-        else { return false }
-        return memory.tier.insert(
-            value, memory.key, tree, generation,
-            MemoryTree.Description(
-                handle: handle, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
-                recordBytes: treeReader.byteCount, commit: memory.commit, writtenAt: writtenAt,
-                ages: treeReader.ages))
+        touched.append(handle)
+        // A damaged group of states makes no read a miss.
+        let writtenAt = clock == nil ? nil : (try? state(of: handle))?.writtenAt?.date
+        if let memory, let tree = treeReader.recorder?.finish(treeReader) {
+            isKept = keep(
+                tree,
+                MemoryTree.Description(
+                    handle: handle, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
+                    recordBytes: treeReader.byteCount, commit: memory.commit,
+                    writtenAt: clock.map { _ in writtenAt }, ages: treeReader.ages))
+        }
+        let judged = ageRule?.judge(treeReader.ages) ?? (oldest: nil, isExpired: false)
+        return .hit(
+            Hit(
+                value: (), isCut: treeReader.isCut, recordCount: treeReader.recordCount,
+                writtenAt: writtenAt, age: writtenAt.flatMap { clock?.age(of: $0) },
+                oldestAge: judged.oldest, isExpired: judged.isExpired))
     }
 }
 

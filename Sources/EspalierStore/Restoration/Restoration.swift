@@ -199,26 +199,28 @@ extension NormalizedCache {
         in type: Model.Type, _ nameSpace: NameSpace, _ identifier: String
     ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
         let target = ReadTarget(type: type, nameSpace: nameSpace, identifier: identifier)
-        return outcome(target.accepting(.stale), .latest, .peek) { reader in
-            reader.notesExpired = true
-            let reason: MissReason? =
+        return outcome(target.accepting(.stale), .latest, .peek) { reader, names in
+            try reader.noteExpired(into: &names) {
                 switch nameSpace {
                 case .node: try reader.node(type, identifier).reason
                 case .key: try reader.model(type, forKey: identifier).reason
                 default: try reader.collection(type, forKey: identifier).reason
                 }
-            return reader.expiredNames(unless: reason)
+            }
         }
     }
 }
 
 extension SnapshotReader {
-    /// Returns the names of the expired records that a read has noted, unless it has missed.
-    func expiredNames(
-        unless reason: MissReason?
-    ) -> ReadOutcome<[(nameSpace: NameSpace, identifier: String)]> {
-        if let reason { return .miss(reason) }
-        return .hit(Hit(value: expired, isCut: false, recordCount: expired.count))
+    /// Runs a read, and notes the names of the expired records. `read` returns why it has missed.
+    func noteExpired(
+        into names: inout [(nameSpace: NameSpace, identifier: String)]?,
+        _ read: () throws -> MissReason?
+    ) rethrows -> ReadOutcome<Void> {
+        notesExpired = true
+        if let reason = try read() { return .miss(reason) }
+        names = expired
+        return .hit(Hit(value: (), isCut: false, recordCount: expired.count))
     }
 }
 

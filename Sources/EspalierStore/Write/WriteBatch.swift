@@ -17,8 +17,8 @@ public import EspalierRecords
 /// The models may be of any types. The steps take effect in the order of the calls, and no read and
 /// no other write comes between them. Where several models of a batch contain the same node with
 /// different content, the first determines its record, as in `set` of an array, and
-/// ``WriteTicket/contradictions`` counts the others. A step that deletes, or one whose policy is not
-/// that of the step before, begins anew: what follows it overwrites what comes before.
+/// ``WriteTicket/contradictions`` counts the others. A step that deletes, or one whose policy is
+/// not that of the step before, begins anew: what follows it overwrites what comes before.
 public struct WriteBatch: Sendable {
     /// A step whose models are not flattened yet.
     private struct Draft: Sendable {

@@ -8,6 +8,11 @@ import Testing
 struct DemoVerbTests {
     private let tool: CommandLineTool
 
+    /// One demonstration for all tests that look at its text: each takes ten seconds.
+    private static let shown = Result {
+        try CommandLineTool().run(["demo", "--messages", "500"])
+    }
+
     init() throws { tool = try CommandLineTool() }
 
     private func demo(_ arguments: String...) throws -> CommandLineTool.Outcome {
@@ -16,7 +21,7 @@ struct DemoVerbTests {
 
     @Test("`espalier demo` prints plain text of at most 80 columns into a pipe")
     func plain() throws {
-        let outcome = try demo()
+        let outcome = try Self.shown.get()
         #expect(outcome.code == 0)
         #expect(outcome.errors == "")
         #expect(!outcome.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
@@ -29,7 +34,7 @@ struct DemoVerbTests {
 
     @Test("`espalier demo` prints its claims with check marks")
     func claims() throws {
-        let text = try demo().text
+        let text = try Self.shown.get().text
         let claims = text.split(separator: "\n").filter { $0.hasPrefix("   ✓ ") }
         #expect(claims.count == 17)
         for claim in [
@@ -52,7 +57,7 @@ struct DemoVerbTests {
         "`espalier demo` prints the same twice but for times, sizes and what a full cache evicted"
     )
     func reproducible() throws {
-        let texts = try [demo(), demo(), demo("--seed", "2")].map { outcome in
+        let texts = try [Self.shown.get(), demo(), demo("--seed", "2")].map { outcome in
             outcome.text.replacing(/\s+[0-9.,]+ ms/, with: " ms").replacing(
                 /\s+time/, with: " time"
             )

@@ -17,7 +17,7 @@ struct CommandLineTool {
     init() throws { folder = try ScratchFolder() }
 
     /// The result of a run.
-    struct Outcome {
+    struct Outcome: Sendable {
         let code: Int32
         let output: [UInt8]
         let errors: String

@@ -226,8 +226,10 @@ struct AccessTests {
 extension Engine {
     /// Reads as the delegate does. That is an access, too.
     fileprivate func inspectName(of identifier: String) -> String? {
-        read(.node(Person.self, identifier), .latest, .touch) {
-            try $0.node(Person.self, identifier)
-        }.value?.name
+        var person: Person?
+        _ = read(.node(Person.self, identifier), as: Person.self, .latest, .touch) {
+            try $0.node(Person.self, identifier, into: &person)
+        }
+        return person?.name
     }
 }

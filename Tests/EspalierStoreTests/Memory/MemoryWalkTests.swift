@@ -215,7 +215,7 @@ private struct MemoryWalk {
         let fromMemory = cache.readOutcome(type, identifier)
         let fromDisk: ReadOutcome<Model> = cache.outcome(
             .node(type, identifier), .latest, .peek
-        ) { try $0.node(type, identifier) }
+        ) { try $0.node(type, identifier, into: &$1) }
         check(fromMemory, fromDisk, "\(type) \(identifier)")
     }
 
@@ -224,7 +224,7 @@ private struct MemoryWalk {
     ) {
         let fromMemory = cache.modelOutcome(type, forKey: key)
         let fromDisk: ReadOutcome<Model> = cache.outcome(.key(type, key), .latest, .peek) {
-            try $0.model(type, forKey: key)
+            try $0.model(type, forKey: key, into: &$1)
         }
         check(fromMemory, fromDisk, "key \(key) as \(type)")
     }
@@ -235,7 +235,7 @@ private struct MemoryWalk {
         let fromMemory = cache.collectionOutcome(of: type, forKey: key)
         let fromDisk: ReadOutcome<[Model]> = cache.outcome(
             .collection(type, key), .latest, .peek
-        ) { try $0.collection(type, forKey: key) }
+        ) { try $0.collection(type, forKey: key, into: &$1) }
         check(fromMemory, fromDisk, "collection \(key) of \(type)")
     }
 
