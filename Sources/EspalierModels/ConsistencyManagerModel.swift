@@ -38,8 +38,8 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
     /// How a write treats the stored fields of the records, if its caller does not say. The default
     /// is `replace`.
     static var writePolicy: WritePolicy { get }
-    /// How a write that merges puts two versions of a field together. The default is no rule: the
-    /// new version counts.
+    /// How a merge puts two versions of a field together. The default is no rule: the new version
+    /// counts.
     static var mergeRules: MergeRules { get }
     /// Whether several reads may return the same model from memory. The default is true for structs
     /// and enums, false for classes.

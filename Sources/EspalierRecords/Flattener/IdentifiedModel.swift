@@ -23,8 +23,8 @@ public protocol IdentifiedModel: Sendable {
     /// a type. A policy that a call gives applies to all nodes instead.
     static var writePolicy: WritePolicy { get }
 
-    /// How a write that merges puts two versions of a field together, by the stored names of the
-    /// fields. Default: none, so that the new version counts.
+    /// How a merge puts two versions of a field together, by the stored names of the fields.
+    /// Default: none, so that the new version counts.
     ///
     /// The rules are those of the type of each node, wherever it stands in the tree. A node that is
     /// replaced does not follow them. Declare them as a stored `static let`, which is made once.

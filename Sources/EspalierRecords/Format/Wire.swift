@@ -48,7 +48,7 @@ package enum Wire {
         /// A 128-bit integer, big-endian; signed and unsigned.
         package static let int128: UInt8 = 3
         package static let uint128: UInt8 = 4
-        /// An explicit null, in drafts of a write that merges. It never gets into a record.
+        /// An explicit null, in drafts of a node that merges. It never gets into a record.
         package static let explicitNull: UInt8 = 5
     }
 }

@@ -1,5 +1,5 @@
 /// A record after a write of a tree that has its identifier: the rules of projections, as a value.
-/// Where a type has a ``MergeRule`` for a field, a write that merges follows it.
+/// Where a type that merges has a ``MergeRule`` for a field, the merge follows it.
 ///
 ///     record before        write by T            record after
 ///     a  {S}               b, c                  a {S}, b {S,T}, c {T}

@@ -17,6 +17,7 @@ struct MemoryHit {
     let isExpired: Bool
 
     /// Returns the value; nil if the read asks for another type.
+    @inline(__always)
     func value<Value: Sendable>(as type: Value.Type) -> Value? {
         (tree as? MemoryValue<Value>)?.value
     }

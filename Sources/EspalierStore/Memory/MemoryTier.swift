@@ -164,11 +164,11 @@ final class MemoryTier: Sendable {
 
     /// Keeps the result of a read. Returns false if that is not possible.
     func insert<Value: Sendable>(
-        _ value: Value, _ key: MemoryTree.Key, _ tree: RecordedTree, _ generation: Generation,
-        _ description: MemoryTree.Description
+        _ value: Value, _ count: Int, _ key: MemoryTree.Key, _ tree: RecordedTree,
+        _ generation: Generation, _ description: MemoryTree.Description
     ) -> Bool {
         guard let source = source(generation, description.commit) else { return false }
-        return insert(MemoryValue(value, key, of: source, tree, description))
+        return insert(MemoryValue(value, count, key, of: source, tree, description))
     }
 
     private func insert(_ new: MemoryTree) -> Bool {

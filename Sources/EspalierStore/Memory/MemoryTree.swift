@@ -160,11 +160,10 @@ final class MemoryValue<Value: Sendable>: MemoryTree, @unchecked Sendable {
     let value: Value
 
     init(
-        _ value: Value, _ key: Key, of source: MemorySource, _ tree: RecordedTree,
+        _ value: Value, _ count: Int, _ key: Key, of source: MemorySource, _ tree: RecordedTree,
         _ description: Description
     ) {
         self.value = value
-        let count = (value as? any Collection)?.count ?? 1
         super.init(
             key, of: source, tree, description,
             valueBytes: count * max(MemoryLayout<Value>.stride, 128))

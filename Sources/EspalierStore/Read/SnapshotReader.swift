@@ -133,7 +133,9 @@ package final class SnapshotReader {
     func collection<Model: IdentifiedModel>(
         _ type: Model.Type, forKey key: String, into models: inout [Model]?
     ) throws -> ReadOutcome<Void> {
-        try collection(key, missing: missing(type), into: &models) { treeReader, handle in
+        try collection(
+            key, missing: missing(type), into: &models, countedBy: { $0.count }
+        ) { treeReader, handle in
             var elements: [Model] = []
             let segments = try treeReader.children(entry: handle, identifier: key)
             for segment in segments {
@@ -172,10 +174,13 @@ package final class SnapshotReader {
 
     private func collection<Value: Sendable>(
         _ key: String, missing: @autoclosure () -> MissReason, into value: inout Value?,
+        countedBy count: (Value) -> Int = { _ in 1 },
         _ body: (TreeReader, Handle) throws -> Value
     ) throws -> ReadOutcome<Void> {
         guard let handle = try handle(.collection, key) else { return .miss(missing()) }
-        let outcome = try read(key, at: handle, into: &value) { try body($0, handle) }
+        let outcome = try read(key, at: handle, into: &value, countedBy: count) {
+            try body($0, handle)
+        }
         guard outcome.reason == .notFound else { return outcome }
         try verifyIndex(.collection, key)
         return .miss(missing())
@@ -379,17 +384,20 @@ package final class SnapshotReader {
         return missing.isEmpty ? reason : .incomplete(missing)
     }
 
-    /// Reads the tree of a record into `value`, which is nil after a miss.
+    /// Reads the tree of a record into `value`, which is nil after a miss. `count` returns the
+    /// number of models that the value is.
     private func read<Value: Sendable>(
         _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule = .stop,
-        into value: inout Value?, _ body: (TreeReader) throws -> Value
+        into value: inout Value?, countedBy count: (Value) -> Int = { _ in 1 },
+        _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Void> {
         let outcome = try read(entry, at: handle, missingFields: rule) {
             value = try body($0)
         } keeping: { tree, description in
             // A model that reads from the cache itself depends on more than its records.
             guard let memory, let value, !ReadScope.hasNestedRead else { return false }
-            return memory.tier.insert(value, memory.key, tree, generation, description)
+            return memory.tier.insert(
+                value, count(value), memory.key, tree, generation, description)
         }
         if case .miss = outcome { value = nil }
         return outcome
