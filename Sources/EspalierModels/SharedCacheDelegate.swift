@@ -182,11 +182,12 @@ public struct StaleRead<Value: Sendable>: Sendable {
 
 /// How a cache treats a write.
 public struct CacheWriteOptions: Sendable, Hashable {
-    /// What becomes of fields that are nil, and of those that other types declare. Nil stands for
-    /// what the types say.
+    /// What becomes of fields that are nil, and of those that other types declare. With nil, nodes
+    /// whose types merge are merged, and all nodes if the type of the first model merges.
     public var policy: WritePolicy?
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
-    /// nobody in particular.
+    /// nobody in particular. A cache reports a write in which it has merged a node as one of
+    /// nobody: the writer does not know the merged node.
     public var source: Int
     /// Whether models that the cache can read stay as they are; only `setCollection` heeds it. A
     /// manager sets it when it sends a collection again, because an edit of it was out of date: the
@@ -196,8 +197,8 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// Makes options.
     ///
     /// - Parameters:
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - source: A number for who writes; 0 for nobody in particular.
     ///   - keepsModels: Whether models that the cache can read stay as they are.
     public init(policy: WritePolicy? = nil, source: Int = 0, keepsModels: Bool = false) {

@@ -89,7 +89,9 @@ open class DataModelManager: @unchecked Sendable {
     ) {
         let policy = policy(of: type(of: model), nil)
         if updateCache, merges(model, policy) {
-            return saveMerged([model], policy, context: context)
+            return policy == .merge
+                ? mergeModels([model], context: context)
+                : saveMerged([model], policy, context: context)
         }
         submit(model, context: context) {
             if updateCache { save(model, context) }
@@ -108,15 +110,14 @@ open class DataModelManager: @unchecked Sendable {
         _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
         guard !models.isEmpty else { return }
-        // Each policy has a write of its own.
         let policies = models.map { policy(of: type(of: $0), nil) }
         let merges = zip(models, policies).map { updateCache && self.merges($0, $1) }
-        for policy in Set(policies) {
-            let merged = models.indices.filter { merges[$0] && policies[$0] == policy }
-            if !merged.isEmpty {
-                saveMerged(merged.map { models[$0] }, policy, context: context)
-            }
+        func merged(_ policy: TreePolicy) -> [any SimpleModel] {
+            models.indices.filter { merges[$0] && policies[$0] == policy }.map { models[$0] }
         }
+        let (whole, mixed) = (merged(.merge), merged(.ofTypes))
+        if !whole.isEmpty { mergeModels(whole, context: context) }
+        if !mixed.isEmpty { saveMerged(mixed, .ofTypes, context: context) }
         let rest = models.indices.filter { !merges[$0] }
         let models = rest.map { models[$0] }
         guard !models.isEmpty else { return }
@@ -381,7 +382,10 @@ open class DataModelManager: @unchecked Sendable {
 
     // MARK: The cache
 
-    /// Saves a model in the cache, without updating data providers.
+    /// Saves a model in the cache, without updating data providers, unless the cache merges it.
+    ///
+    /// A manager that follows its cache calls this function for models that it replaces as a whole.
+    /// Models that merge, or that contain a node that merges, go to the cache in other ways.
     ///
     /// - Parameters:
     ///   - model: The model to save.

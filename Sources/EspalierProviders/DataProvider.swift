@@ -112,7 +112,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - updateCache: Whether to save the model.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the manager's policy, or else what the types say. A model that merges is shown like
-    ///     one that is given to `merge`.
+    ///     one that is given to `merge`. If a node below it merges, the other providers get the
+    ///     model when it is stored.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(
         _ data: T?, updateCache: Bool = true, policy: WritePolicy? = nil,
@@ -120,7 +121,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ) {
         let policy = dataModelManager.policy(of: T.self, policy)
         if let data, updateCache, dataModelManager.merges(data, policy) {
-            return saveMerged(data, policy, context)
+            return policy == .merge
+                ? merge(data, context: context) : saveMerged(data, policy, context)
         }
         let previous = model
         let wasWaiting = model == nil
@@ -171,14 +173,21 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     private func saveMerged(_ data: T, _ policy: TreePolicy, _ context: (any Sendable)?) {
         lastSet = ChangeTime()
         lastRequested = lastSet
-        if model?.modelIdentifier != data.modelIdentifier {
+        // A root that is replaced is shown at once: the app may base its next change on it.
+        if policy == .ofTypes || model?.modelIdentifier != data.modelIdentifier {
             let previous = model
             replaceModel(with: data, time: lastSet, revision: nil)
             stopWaiting()
             publish(.own, context, from: previous)
             consistencyManager.register(self, since: nil)
         }
-        write(policy) { dataModelManager.saveMerged([data], policy, context: context) }
+        write(policy) {
+            if policy == .merge {
+                dataModelManager.mergeModels([data], context: context)
+            } else {
+                dataModelManager.saveMerged([data], policy, context: context)
+            }
+        }
     }
 
     private func replaceModel(with data: T?, time: ChangeTime, revision: ChangeTime?) {

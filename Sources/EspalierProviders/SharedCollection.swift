@@ -319,7 +319,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
         // Other screens may have read them without the edit.
         unread.formUnion(open.compactMap(\.modelIdentifier))
-        for policy in Set(unconfirmed.values) {
+        for policy in TreePolicy.allCases {
             let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
             guard !sent.isEmpty else { continue }
             if policy.merges(sent) {
@@ -336,8 +336,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         insteadOf edit: CollectionEdit<T>, _ policy: TreePolicy, _ context: (any Sendable)?
     ) {
         let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
-        if policy != .merge, policyOfAll == .merge, !named.isEmpty {
-            // The elements of the edit replace those of the cache; only the others are merged.
+        if policy != .merge, policy != policyOfAll, !named.isEmpty {
+            // The elements of the edit replace those of the cache; the others are merged.
             manager.saveTogether(named, policy, context)
         }
         saveAll(context)
@@ -420,7 +420,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             guard lastSent.after(delivery.time) else { return }
             guard manager.follows, !isCacheBehind else { return saveAll(delivery.context) }
             let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
-            // The elements are shown as the cache has them: their nils are meant.
+            // The elements are newer than those of the cache. Where the types decide, one may still
+            // show less of a node that merges than the cache has.
             let policy = manager.policy(of: T.self, nil)
             if !named.isEmpty {
                 manager.saveTogether(

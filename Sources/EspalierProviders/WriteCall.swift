@@ -177,17 +177,35 @@ extension TreePolicy {
         switch self {
         case .replace: false
         case .merge: true
-        case .ofTypes: models.contains(where: Self.hasMergingNode)
+        case .ofTypes:
+            models.contains { model in
+                var search = MergingNodeSearch()
+                return search.finds(in: model)
+            }
         }
     }
 
     /// Returns whether a node of the model merges.
     func merges(_ model: some SimpleModel) -> Bool { merges([model]) }
 
-    private static func hasMergingNode(_ model: any ConsistencyManagerModel) -> Bool {
+}
+
+/// Looks for a node whose type merges. It runs on the caller's thread, so it looks at a limited
+/// part of a model. A model beyond the limits counts as one with such a node: it is shown later.
+private struct MergingNodeSearch {
+    private static let mostModels = 100_000
+    private static let mostLevels = 256
+    private var modelCount = 0
+    private var level = 0
+
+    mutating func finds(in model: any ConsistencyManagerModel) -> Bool {
         if type(of: model).writePolicy == .merge, model.modelIdentifier != nil { return true }
+        modelCount += 1
+        guard modelCount < Self.mostModels, level < Self.mostLevels else { return true }
+        level += 1
+        defer { level -= 1 }
         var isFound = false
-        model.forEach { if !isFound { isFound = hasMergingNode($0) } }
+        model.forEach { if !isFound { isFound = finds(in: $0) } }
         return isFound
     }
 }

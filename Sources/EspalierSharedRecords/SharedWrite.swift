@@ -33,8 +33,8 @@ public struct SharedWrite: Sendable {
     ///
     /// - Parameters:
     ///   - models: The roots. Each must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored, or has no identifier.
     public init(
@@ -60,8 +60,8 @@ public struct SharedWrite: Sendable {
     /// - Parameters:
     ///   - model: The root. If it has an identifier, the key refers to its node.
     ///   - key: The key; not empty, and not the model's identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored.
     public init(
@@ -81,8 +81,8 @@ public struct SharedWrite: Sendable {
     /// - Parameters:
     ///   - change: The change; `.replaceAll` makes the collection if there is none.
     ///   - key: The key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` for a model that can't be stored.
     public init(

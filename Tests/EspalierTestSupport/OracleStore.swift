@@ -62,6 +62,8 @@ package struct OracleStore: Sendable {
         var record = records[number]
         if record.state != .living { record = OracleRecord(identifier: record.identifier) }
         var written: Set<String> = []
+        // Fields that are nil because a projection was replaced: one that merges may fill them.
+        var cleared: Set<String> = []
         for projection in projections {
             if !projection.merges {
                 record.withdraw(projection.type, keeping: Set(projection.fields.keys))
@@ -69,9 +71,13 @@ package struct OracleStore: Sendable {
             for (name, value) in projection.fields {
                 record.declarers[name, default: []].insert(projection.type)
                 let isUnset = projection.merges && value == .nothing
-                if written.contains(name) || isUnset && record.fields[name] != nil { continue }
+                let isFilled = projection.merges && !isUnset && cleared.contains(name)
+                if written.contains(name), !isFilled { continue }
+                if isUnset, record.fields[name] != nil { continue }
                 record.fields[name] = value
-                if !isUnset { written.insert(name) }
+                if isUnset { continue }
+                written.insert(name)
+                if value == .nothing { cleared.insert(name) } else { cleared.remove(name) }
             }
         }
         records[number] = record

@@ -28,7 +28,7 @@ struct Post: Codable, NormalizedModel, Model, Equatable {
     func forEach(_ visit: (any Model) -> Void) { if let author { visit(author) } }
 }
 
-/// No screen ever shows less of a node that merges than the cache has.
+/// No other screen ever shows less of a node that merges than the cache has.
 @MainActor @Suite("Screens of models with nodes that merge")
 final class NestedMergeTests {
     private let cache: NormalizedCache
@@ -85,6 +85,24 @@ final class NestedMergeTests {
                 post.setData(Post(id: 1, author: partial))
             })
         #expect(post.data == Post(id: 1, author: merged))
+    }
+
+    @Test("A change of what a provider shows is shown at once, so that the next can be based on it")
+    func changes() async throws {
+        try await cache.set(Post(id: 1, text: "long", author: whole)).committed
+        let post = DataProvider<Post>(dataModelManager: manager)
+        _ = try await post.fetch("Post:1")
+        let partial = partial
+        func change(_ body: (inout Post) -> Void) throws {
+            var new = try #require(post.data)
+            body(&new)
+            post.setData(new)
+        }
+        try change { $0.text = "new" }
+        try change { $0.author = partial }
+        #expect(post.data?.text == "new")
+        await manager.flush()
+        #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, text: "new", author: merged))
     }
 
     @Test("Models that a manager updates, those that merge and others")

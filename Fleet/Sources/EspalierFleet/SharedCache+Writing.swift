@@ -24,8 +24,8 @@ extension SharedCache {
     ///
     /// - Parameters:
     ///   - model: The root; it must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` or `SharedWriteError` for a model that can't be stored;
     ///   `FleetError.unavailable` and `.contended`.
@@ -39,8 +39,8 @@ extension SharedCache {
     ///
     /// - Parameters:
     ///   - models: The roots; each must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func set(
@@ -55,8 +55,8 @@ extension SharedCache {
     /// - Parameters:
     ///   - model: The root. If `key` is its identifier, this is `set(_:policy:maxAge:)`.
     ///   - key: The key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func setModel(
@@ -77,8 +77,8 @@ extension SharedCache {
     /// - Parameters:
     ///   - elements: The elements in their order.
     ///   - key: The key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: As `set(_:policy:maxAge:)`.
     public func setCollection(
@@ -97,8 +97,8 @@ extension SharedCache {
     ///   - key: The key. An append makes the collection if there is none.
     ///   - neighbours: The elements around the edit that the sender has; nil to apply the edit in
     ///     any case.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     /// - Throws: `SharedWriteError.outOfDate`, `.outOfRange` or `.noCollection`; otherwise as
     ///   `set(_:policy:maxAge:)`.
     public func edit(

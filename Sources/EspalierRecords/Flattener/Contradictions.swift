@@ -34,6 +34,8 @@ struct ContradictionCount {
     /// Occurrences met inside of the first one of their node, which is not complete yet. They are
     /// by node, in the order in which they were met.
     private var pending: [Int: [Occurrence]] = [:]
+    /// The objects that were compared. A node that merges may be walked all the same.
+    private var objects = KnownObjects()
 
     var isComparing: Bool { depth > 0 }
     var hasPending: Bool { !pending.isEmpty }
@@ -56,6 +58,9 @@ struct ContradictionCount {
     }
 
     mutating func count() { found += 1 }
+
+    /// Returns false for an object that was asked about before.
+    mutating func isNew(_ object: AnyObject?) -> Bool { objects.isNew(object) }
 
     mutating func keep(_ occurrence: Occurrence) {
         pending[occurrence.node, default: []].append(occurrence)

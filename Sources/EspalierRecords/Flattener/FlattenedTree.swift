@@ -57,12 +57,12 @@ package struct FlattenedTree: Sendable {
     /// for that.
     package internal(set) var maxAge: UInt64?
     /// The number of later occurrences of nodes of which something is not stored, because the
-    /// first occurrence counts. Nodes that merge are counted only inside of such occurrences. The
-    /// number is a lower bound: a tree with many times more occurrences than nodes is not compared
-    /// as a whole.
+    /// first occurrence counts. A node that merges is counted only where it stands below an
+    /// occurrence that is not stored. The number is a lower bound: a tree with many times more
+    /// occurrences than nodes is not compared as a whole.
     package internal(set) var contradictions = 0
-    /// Whether a later occurrence of a node that merges has differed from the first one, if only
-    /// by fields that one of them lacks.
+    /// Whether a later occurrence of a node that merges differs from the first one. A field that
+    /// one of them lacks is a difference, too.
     package internal(set) var hasDifferences = false
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
@@ -252,7 +252,7 @@ public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooDeep(limit: Int)
     /// The tree has more nodes than ``TreeLimits/maximumNodes``.
     case tooManyNodes(limit: Int)
-    /// A tree that is merged has more occurrences of nodes that occur before than
+    /// Nodes that merge occur again more often than
     /// ``TreeLimits/maximumLogicalNodes``.
     case tooManyOccurrences(limit: Int)
     /// The tree takes more bytes than ``TreeLimits/maximumBytes``.

@@ -197,7 +197,7 @@ package final class Flattener {
         at place: State.Place,
         _ object: () -> AnyObject?
     ) {
-        guard state.occurrences.isNew(object()), state.beginComparison(of: place.node) else {
+        guard state.contradictions.isNew(object()), state.beginComparison(of: place.node) else {
             return
         }
         let encoder = nextEncoder()
@@ -299,12 +299,14 @@ package final class Flattener {
 
         /// What types say, by their positions, which they keep from one tree to the next.
         private var traits: [KnownTraits] = []
-        // Whether a type says something.
+        // Whether a type has rules, an age, or a policy to merge.
         private var hasRules = false
         private var hasMaxAges = false
         private var hasMergingTypes = false
 
         private struct KnownTraits {
+            /// False for a type that was met in comparisons alone.
+            var isKnown = false
             var maxAge: UInt64?
             var rules: TypeRules?
             var merges = false
@@ -330,6 +332,7 @@ package final class Flattener {
             swap(&finished, &tree)
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
+            while traits.count < finished.types.count { traits.append(KnownTraits()) }
             tree.mergesAll = finished.mergesAll
             if finished.merges {
                 if hasRules { finished.rules = traits.map(\.rules) }
@@ -409,11 +412,14 @@ package final class Flattener {
 
         /// Returns whether the flattener has not asked yet what a type says about its records.
         @inline(__always)
-        func lacksTraits(ofTypeAt type: Int) -> Bool { type >= traits.count }
+        func lacksTraits(ofTypeAt type: Int) -> Bool {
+            type >= traits.count || !traits[type].isKnown
+        }
 
         @inline(never)
         mutating func addTraits(_ new: TypeTraits, ofTypeAt type: Int) {
             while traits.count <= type { traits.append(KnownTraits()) }
+            traits[type].isKnown = true
             if let maxAge = new.maxAge {
                 traits[type].maxAge = MaxAge.seconds(maxAge)
                 hasMaxAges = true
@@ -433,7 +439,9 @@ package final class Flattener {
         /// Returns whether nodes of a type merge in this tree.
         @inline(__always)
         func merges(typeAt type: Int) -> Bool {
-            tree.mergesAll || asksTypes && hasMergingTypes && traits[type].merges
+            tree.mergesAll
+                || asksTypes && hasMergingTypes && type < traits.count
+                    && traits[type].merges
         }
 
         /// Notes which fields of a type with rules tell null from absent.
@@ -542,12 +550,17 @@ package final class Flattener {
             }
             if let part = tree.filledPart(ofTypeAt: place.type, at: place.node) {
                 let known = lastShapes.shapes[part.shape]
-                if shape == known, tree.holds(encoder, in: part) { return }
+                if shape == known, nulls == tree.explicitNulls(of: part),
+                    tree.holds(encoder, in: part)
+                {
+                    return
+                }
                 // Of a node that merges, only what the first occurrence lacks is lost.
                 let isLost =
                     try !place.merges
-                    || tree.draft(part, of: lastShapes).filled(from: occurrence.draft, shapes)
-                        != nil
+                    || tree.draft(part, of: lastShapes).filled(
+                        from: occurrence.draft, shapes,
+                        by: traits[place.type].rules?.rules ?? [:]) != nil
                 if isLost { contradictions.count() }
             } else if !place.merges, path.dropLast().contains(place.node) {
                 contradictions.keep(occurrence)

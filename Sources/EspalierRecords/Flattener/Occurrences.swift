@@ -19,9 +19,7 @@ struct OccurrenceCount {
     private var last = 0
     /// Occurrences met inside of another one of their node, which is not complete yet.
     private var pending: [Int: [Occurrence]] = [:]
-    /// The objects that were walked, by identity. They are kept alive, because a model may make its
-    /// children anew for each encoding, and a later object could get the address of an earlier one.
-    private var objects: [ObjectIdentifier: AnyObject] = [:]
+    private var objects = KnownObjects()
 
     var hasPending: Bool { !pending.isEmpty }
 
@@ -35,10 +33,7 @@ struct OccurrenceCount {
     }
 
     /// Returns false for an object that was asked about before.
-    mutating func isNew(_ object: AnyObject?) -> Bool {
-        guard let object else { return true }
-        return objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
-    }
+    mutating func isNew(_ object: AnyObject?) -> Bool { objects.isNew(object) }
 
     mutating func keep(_ occurrence: Occurrence) {
         pending[occurrence.node, default: []].append(occurrence)
@@ -47,6 +42,18 @@ struct OccurrenceCount {
     /// Removes and returns the pending occurrences of a node, in the order in which they begin.
     mutating func takePending(of node: Int) -> [Occurrence] {
         pending.removeValue(forKey: node)?.sorted { $0.number < $1.number } ?? []
+    }
+}
+
+/// Objects that were walked, by identity. They are kept alive, because a model may make its
+/// children anew for each encoding, and a later object could get the address of an earlier one.
+struct KnownObjects {
+    private var objects: [ObjectIdentifier: AnyObject] = [:]
+
+    /// Returns false for an object that was asked about before.
+    mutating func isNew(_ object: AnyObject?) -> Bool {
+        guard let object else { return true }
+        return objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
     }
 }
 

@@ -80,8 +80,8 @@ public struct RecordEncoder {
     @_disfavoredOverload
     public mutating func encode<Value>(_ value: Value, forKey key: String) throws {}
 
-    /// Encodes one field as *absent*: declared by the type, but not set. A ``WritePolicy/merge``
-    /// write keeps the value that the record has.
+    /// Encodes one field as *absent*: declared by the type, but not set. A merge keeps the value
+    /// that the record has.
     ///
     /// - Parameter key: The name of the field.
     public mutating func encodeAbsent(forKey key: String) {

@@ -43,16 +43,11 @@ extension FlattenedTree {
             writer.append(count: position)
             writer.append(indexes: slots.sorted())
         }
-        // The tree may lack what the last types say: those that were met in comparisons alone.
-        writer.append(count: maxAges.isEmpty ? 0 : types.count)
-        for type in types.indices where !maxAges.isEmpty {
-            writer.append(age: type < maxAges.count ? maxAges[type] : nil)
-        }
+        writer.append(count: maxAges.count)
+        for age in maxAges { writer.append(age: age) }
         writer.append(age: maxAge)
-        writer.append(count: rules.isEmpty ? 0 : types.count)
-        for type in types.indices where !rules.isEmpty {
-            Self.append(type < rules.count ? rules[type] : nil, to: &writer)
-        }
+        writer.append(count: rules.count)
+        for rules in rules { Self.append(rules, to: &writer) }
         let merging = mergingTypes.indices.filter { mergingTypes[$0] }
         writer.append(count: mergesAll ? 1 : merging.isEmpty ? 0 : 2)
         if !mergesAll, !merging.isEmpty { writer.append(indexes: merging) }
@@ -122,6 +117,7 @@ extension FlattenedTree {
 
     private mutating func readPolicy(_ reader: inout ByteReader) throws(FormatError) {
         let policy = try reader.varint()
+        guard policy <= 2 else { throw .malformed("an unknown policy") }
         mergesAll = policy == 1
         merges = policy > 0
         guard policy == 2 else { return }

@@ -73,12 +73,12 @@ public final class ValueEncoder {
     /// Writes nil.
     public func encodeNull() { writer.append(null: ()) }
 
-    /// Writes *absent*: never set, as opposed to set to nil. A ``WritePolicy/merge`` write keeps
-    /// the value that the record has.
+    /// Writes *absent*: never set, as opposed to set to nil. A merge keeps the value that the
+    /// record has.
     public func encodeAbsent() { writer.append(Wire.absent) }
 
-    /// Writes nil that is known to be nil. A ``WritePolicy/merge`` write overwrites the value that
-    /// the record has; a plain nil would keep it.
+    /// Writes nil that is known to be nil. A merge overwrites the value that the record has; a
+    /// plain nil would keep it.
     ///
     /// It matters for the field of a model with an identifier. Inside of other values it is nil.
     public func encodeExplicitNull() {

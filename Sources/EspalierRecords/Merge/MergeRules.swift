@@ -10,9 +10,9 @@
 /// ]
 /// ```
 ///
-/// A rule takes part where a ``WritePolicy/merge`` write meets a field that both sides have
-/// *fetched*: a value, or the explicit null of a ``Field``. Where only one side has fetched the
-/// field, that side counts, whatever the rule. A ``WritePolicy/replace`` write follows no rule.
+/// A rule takes part where a node is merged and both sides have *fetched* the field: a value, or
+/// the explicit null of a ``Field``. Where only one side has fetched the field, that side counts,
+/// whatever the rule. A node that is replaced follows no rule.
 ///
 /// The two sides are the stored record and the model; or, where one write has a node several times,
 /// the first occurrence and a later one. A rule that does not fit a value overwrites: ``union`` and

@@ -61,6 +61,8 @@ private struct SlotMerge {
     private var sources: [(values: [UInt8], children: [Handle])] = []
     /// Fields that an earlier projection of the same write has set.
     private var written: Set<Identifier> = []
+    /// Those of `written` that are nil because a projection was replaced.
+    private var cleared: Set<Identifier> = []
     /// Whether a rule has kept children of a field that the write has set.
     private(set) var keepsFields = false
 
@@ -102,14 +104,20 @@ private struct SlotMerge {
                     let new = FieldVersion(
                         values: projection.values, range: range, children: children)
                     try merge(new, from: source, to: place, by: rule, newer)
-                } else if !written.contains(name) {
+                } else if !written.contains(name) || projection.merges && cleared.contains(name) {
                     slots[place].source = source
                     slots[place].range = range
                 }
             } else {
                 append(Slot(name: name, declarers: [type], source: source, range: range))
             }
-            if isSet { written.insert(name) }
+            guard isSet else { continue }
+            if projection.merges || fields.isSet(slot) {
+                cleared.remove(name)
+            } else if !written.contains(name) {
+                cleared.insert(name)
+            }
+            written.insert(name)
         }
     }
 

@@ -9,9 +9,9 @@
 /// }
 /// ```
 ///
-/// A ``WritePolicy/merge`` write of ``absent`` keeps the stored field, one of ``null`` or of a
-/// value overwrites it. A plain optional can't say so: there nil means *not fetched*, and the
-/// stored field is kept. A ``WritePolicy/replace`` write stores what it is given, absent too.
+/// Where the node is merged, ``absent`` keeps the stored field, and ``null`` or a value overwrites
+/// it. A plain optional can't say so: there nil means *not fetched*, and the stored field is kept.
+/// Where the node is replaced, the record gets what it is given, absent too.
 ///
 /// A `Codable` model reads a missing key of JSON as ``absent`` and an explicit `null` as ``null``,
 /// and writes them so. For that, the synthesized code uses functions for fields in containers with

@@ -1,7 +1,7 @@
 import EspalierRecords
 import Foundation
 
-/// What a read has found. The value of what was decoded is with whoever has decoded it.
+/// What a read has found. A value that was decoded is in a variable of the caller.
 enum Finding {
     case memory(MemoryHit)
     case records(ReadOutcome<Void>)
@@ -42,9 +42,7 @@ extension Engine {
         else { return nil }
         if access == .touch, !configuration.isReadOnly { touch(tree) }
         statistics.countHit(took: ContinuousClock.now - start, of: tree.handle.rawValue)
-        if hit.isExpired, target.freshness == .staleWhileRevalidate {
-            refetching.begin(target.type, target.identifier, in: flights)
-        }
+        refetch(target, ifExpired: hit.isExpired)
         return hit
     }
 
@@ -65,6 +63,16 @@ extension Engine {
         switch finding {
         case .records(let outcome): outcome.with(value)
         case .memory(let known): outcome(of: known)
+        }
+    }
+
+    /// Returns the value of a hit. `value` is what the read has decoded.
+    @inline(__always)
+    func value<Value: Sendable>(of finding: Finding, _ value: Value?) -> Value? {
+        switch finding {
+        case .memory(let known): known.value(as: Value.self)
+        case .records(.hit): value
+        case .records(.miss): nil
         }
     }
 

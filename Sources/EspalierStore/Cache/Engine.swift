@@ -388,7 +388,7 @@ final class Engine: Sendable {
         return outcome
     }
 
-    private func refetch(_ target: ReadTarget, ifExpired isExpired: Bool) {
+    func refetch(_ target: ReadTarget, ifExpired isExpired: Bool) {
         guard isExpired, target.freshness == .staleWhileRevalidate else { return }
         refetching.begin(target.type, target.identifier, in: flights)
     }

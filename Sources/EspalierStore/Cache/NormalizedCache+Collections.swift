@@ -18,9 +18,9 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     ///   - maxAge: How old the collection and the records of its elements may be, see
-    ///     ``IdentifiedModel/maxAge``; nil for what the types say.
+    ///     ``IdentifiedModel/maxAge``; nil: the types decide.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
     ///   same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
@@ -39,7 +39,7 @@ extension NormalizedCache {
     ///   - index: An index of the collection, or its number of elements, which appends.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult
@@ -57,7 +57,7 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     @discardableResult
     public func append<Model: IdentifiedModel>(
@@ -79,7 +79,7 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
     /// - Complexity: O(*n*) in the elements of the collection, of which only references are read.
     @discardableResult
@@ -96,7 +96,7 @@ extension NormalizedCache {
     ///   - index: The index of the element to replace.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult

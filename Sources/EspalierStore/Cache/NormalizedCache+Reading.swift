@@ -33,9 +33,9 @@ extension NormalizedCache {
         // Two functions, because looking up the metadata of the types of one that misses takes
         // longer than a read from memory.
         if let known = remembered(
-            .node(type, identifier).accepting(freshness), as: type, consistency, access)
+            .node(type, identifier).accepting(freshness), as: Model.self, consistency, access)
         {
-            return known.value(as: type)
+            return known.value(as: Model.self)
         }
         return decoded(.node(type, identifier).accepting(freshness), consistency, access) {
             try $0.node(type, identifier, into: &$1)
@@ -57,9 +57,9 @@ extension NormalizedCache {
     ) async -> Model? {
         if !Task.isCancelled,
             let known = remembered(
-                .node(type, identifier).accepting(freshness), as: type, consistency, access)
+                .node(type, identifier).accepting(freshness), as: Model.self, consistency, access)
         {
-            return known.value(as: type)
+            return known.value(as: Model.self)
         }
         return await decoded(.node(type, identifier).accepting(freshness), consistency, access) {
             try $0.node(type, identifier, into: &$1)
@@ -503,8 +503,7 @@ extension NormalizedCache {
         let finding = engine.read(target.whole, as: Value.self, consistency, access) {
             try body($0, &value)
         }
-        if case .memory(let known) = finding { return known.value(as: Value.self) }
-        return value
+        return engine.value(of: finding, value)
     }
 
     func outcome<Value>(
@@ -552,11 +551,7 @@ extension NormalizedCache {
             let finding = engine.readSmall(target.whole, as: Value.self, consistency, access) {
                 try body($0, &value)
             }
-            switch finding {
-            case .memory(let known)?: return known.value(as: Value.self)
-            case .records?: return value
-            case nil: break
-            }
+            if let finding { return engine.value(of: finding, value) }
         }
         return await outcomeOnReader(target.whole, consistency, access, body).value
     }

@@ -18,7 +18,7 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when the model has no identifier, with
@@ -44,7 +44,7 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:maxAge:)`.
@@ -73,7 +73,7 @@ extension NormalizedCache {
     ///   - model: The root of the tree.
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare;
-    ///     nil for what the types say.
+    ///     nil: the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
@@ -146,8 +146,8 @@ extension NormalizedCache {
         return submit(isDroppable: false) { _ in .delete(entries) }
     }
 
-    /// Returns the key of writes that make this one superfluous when they follow it; nil for
-    /// merges, which add up.
+    /// Returns the key of writes that make this one superfluous when they follow it; nil if all
+    /// nodes merge, because such writes add up.
     private func coalescingKey(
         _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: TreePolicy
     ) -> CoalescingKey? {

@@ -40,7 +40,7 @@ extension NormalizedCache {
     /// and is cancelled when the last one has left. Requests keep a cache open until they end,
     /// unless it is closed by ``close()``, which cancels them.
     ///
-    /// The network's answer is written into the cache under `key`, with the policy of its type, and
+    /// The network's answer is written into the cache under `key`, as the types say, and
     /// read again: what is returned is what was written. If the write fails, what the network has
     /// sent is returned all the same, because a cache that is full must not hide it. The failure
     /// counts in ``statistics()``, as ``CacheStatistics/droppedWrites`` or

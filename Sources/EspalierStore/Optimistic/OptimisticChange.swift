@@ -80,8 +80,8 @@ public struct OptimisticChange: Sendable, Identifiable {
     ///
     /// - Parameters:
     ///   - answer: The root of a tree. It must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     /// - Returns: A ticket, as that of `confirm` with a closure.
     @discardableResult
     public func confirm<Model: IdentifiedModel>(

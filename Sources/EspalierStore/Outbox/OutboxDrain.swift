@@ -21,8 +21,8 @@ public struct OutboxAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - answer: The root of a tree. It must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     public static func sent<Model: IdentifiedModel>(
         _ answer: Model, policy: WritePolicy? = nil
     ) -> OutboxAnswer {

@@ -28,14 +28,14 @@ public enum ReadOutcome<Value: Sendable>: Sendable {
     }
 }
 
-// Looking up the metadata of generic types was an eighth of the time of a small read. So a read is
-// not generic between the function that the app calls and the one that decodes: it passes on a
-// `ReadOutcome<Void>`, and the value stays in a variable of the former.
+// Looking up the metadata of generic types was an eighth of the instructions of a small read. So a
+// read is not generic between the function that the app calls and the one that decodes: it passes
+// on a `ReadOutcome<Void>`, and the value stays in a variable of the former.
 
 /// Reads something into a variable that is nil before, and after a miss.
 typealias ReadBody<Value: Sendable> = (SnapshotReader, inout Value?) throws -> ReadOutcome<Void>
 
-/// The same for another thread.
+/// A body that another thread may run.
 typealias SendableReadBody<Value: Sendable> =
     @Sendable (SnapshotReader, inout Value?) throws -> ReadOutcome<Void>
 

@@ -385,7 +385,7 @@ package final class SnapshotReader {
     }
 
     /// Reads the tree of a record into `value`, which is nil after a miss. `count` returns the
-    /// number of models that the value is.
+    /// number of models in the value.
     private func read<Value: Sendable>(
         _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule = .stop,
         into value: inout Value?, countedBy count: (Value) -> Int = { _ in 1 },

@@ -75,8 +75,8 @@ public final class CacheTransaction {
     ///
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: A ``CacheError``: `noIdentifier`, `notFlattened` or `treeTooLarge`, after which
@@ -91,8 +91,8 @@ public final class CacheTransaction {
     ///
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: The same errors as `set` of one model.
@@ -128,8 +128,8 @@ public final class CacheTransaction {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     /// - Throws: The same errors as `set` of one model.

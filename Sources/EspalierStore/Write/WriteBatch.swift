@@ -48,8 +48,8 @@ public struct WriteBatch: Sendable {
     ///
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func set<Model: IdentifiedModel>(
@@ -67,8 +67,8 @@ public struct WriteBatch: Sendable {
     ///
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func set<Model: IdentifiedModel>(
@@ -82,8 +82,8 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - model: The root of the tree.
     ///   - key: The key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records of the tree may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func setModel<Model: IdentifiedModel>(
@@ -116,8 +116,8 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     ///   - maxAge: How old the records may be, see ``IdentifiedModel/maxAge``; nil for
     ///     what their types say.
     public mutating func setCollection<Model: IdentifiedModel>(
@@ -136,8 +136,8 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     public mutating func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) {
@@ -153,8 +153,8 @@ public struct WriteBatch: Sendable {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     public mutating func appendNew<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) {
@@ -171,8 +171,8 @@ public struct WriteBatch: Sendable {
     ///   - models: The elements, in order.
     ///   - index: An index of the collection, or its number of elements, which appends.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
-    ///     for what the types say.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
     public mutating func insert<Model: IdentifiedModel>(
         _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy? = nil
     ) {

@@ -199,9 +199,8 @@ struct SavingTests {
         list.replaceData(with: [.row(5)], policy: .merge)
         list.replaceData(with: [.row(6)])
         await manager.flush()
-        #expect(
-            cache.policies
-                == [.merge, .merge, .merge, .merge, .replace, .merge, .replace])
+        // Nil: the types decide.
+        #expect(cache.policies == [.merge, .merge, .merge, .merge, nil, .merge, nil])
         let merging = DataModelManager(cache: cache, writePolicy: .merge)
         let other = CollectionDataProvider<ChildModel>(dataModelManager: merging)
         other.setData([.row(1)], cacheKey: "others")

@@ -158,6 +158,49 @@ struct NestedPolicyTests {
         }
     }
 
+    @Test("An object met below a later occurrence of a replaced node is walked where it counts")
+    func comparedObject() throws {
+        try withCache { cache in
+            let poor = Author("a", name: "Ada")
+            let rich = Author("a", city: "Rome")
+            try cache.set([
+                Post("q", author: poor), Post("p", author: poor), Post("p", author: rich),
+                Post("r", author: rich),
+            ]).wait()
+            #expect(cache.read(Author.self, "a") == Author("a", name: "Ada", city: "Rome"))
+        }
+    }
+
+    @Test("A type met below a later occurrence of a replaced node merges where it counts")
+    func comparedType() throws {
+        try withCache { cache in
+            cache.set(Byline("a", name: "Ada", city: "Rome"), policy: .replace)
+            // The second wall is only compared. The third has a new type after that.
+            cache.write { batch in
+                for wall in [
+                    Wall("w", author: Author("a")), Wall("w", Byline("a", name: "x")),
+                    Wall("v", last: Strict("s", city: nil)), Wall("u", Byline("a", name: "Ann")),
+                ] { batch.set(wall) }
+            }
+            #expect(
+                cache.read(Byline.self, "a") == Byline("a", name: "Ann", city: "Rome"))
+        }
+    }
+
+    @Test("A value that merges fills a field that another type has set to nil in the same write")
+    func projections() throws {
+        let byline = Byline("a", city: "Rome")
+        let strict = Strict("a", city: nil)
+        for wall in [Wall("w", strict: strict, byline), Wall("w", byline, last: strict)] {
+            try withCache { cache in
+                try cache.set(wall).wait()
+                #expect(cache.read(Byline.self, "a")?.city == "Rome")
+                try cache.set(strict).wait()
+                #expect(cache.read(Byline.self, "a")?.city == nil)
+            }
+        }
+    }
+
     @Test("A node that merges and stands inside itself leaves no broken invariant")
     func cycle() throws {
         try withCache { cache in
@@ -257,4 +300,45 @@ private final class Author: Codable, NormalizedModel, Model, Equatable {
 
     func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
     func forEach(_ visit: (any Model) -> Void) {}
+}
+
+/// Another type over the records of authors, which merges.
+private struct Byline: Codable, NormalizedModel, Equatable {
+    static var writePolicy: WritePolicy { .merge }
+
+    let id: String
+    let name: String?
+    let city: String?
+    var modelIdentifier: String? { id }
+
+    init(_ id: String, name: String? = nil, city: String? = nil) {
+        (self.id, self.name, self.city) = (id, name, city)
+    }
+}
+
+/// A type over the records of authors that is replaced.
+private struct Strict: Codable, NormalizedModel {
+    let id: String
+    let city: String?
+    var modelIdentifier: String? { id }
+
+    init(_ id: String, city: String?) { (self.id, self.city) = (id, city) }
+}
+
+/// A node that is replaced, with nodes of all these types.
+private struct Wall: Codable, NormalizedModel {
+    let id: String
+    let author: Author?
+    let strict: Strict?
+    let byline: Byline?
+    let last: Strict?
+    var modelIdentifier: String? { id }
+
+    init(
+        _ id: String, author: Author? = nil, strict: Strict? = nil, _ byline: Byline? = nil,
+        last: Strict? = nil
+    ) {
+        (self.id, self.author, self.strict) = (id, author, strict)
+        (self.byline, self.last) = (byline, last)
+    }
 }
