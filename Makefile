@@ -15,7 +15,7 @@ TEST_FLAGS = --traits Macros,CommandLine,Encryption,Server $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fleet Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke test-fleet bench-fleet setup-fleet release demo docs check-docs format lint clean
+.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke test-fleet bench-fleet setup-fleet compile-cost release demo docs check-docs format lint clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ bench-fleet: setup-fleet ## measures the shared cache beside plain Redis, a minu
 	@echo 'bench-fleet: building the benchmarks of the shared cache, optimised'
 	$(SWIFT) build $(FLEET_PACKAGE) --configuration release --product fleet-bench
 	$(FLEET_SCRATCH)/release/fleet-bench
+
+compile-cost: build ## measures what the macro costs to compile, beside Codable, two minutes
+	@Scripts/compile-cost
 
 release: setup ## builds the tool, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'

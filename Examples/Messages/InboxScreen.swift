@@ -32,6 +32,17 @@ final class InboxScreen: CollectionDataProviderDelegate {
         }
     }
 
+    /// Waits until the list shows a message.
+    func shows(_ id: Int) async {
+        for await shown in messages.values where shown.contains(where: { $0.id == id }) { return }
+    }
+
+    /// Waits until the list shows all messages before one as sent.
+    func showsAsSent(before id: Int) async {
+        for await shown in messages.values
+        where shown.allSatisfy({ $0.isSent || $0.id >= id }) { return }
+    }
+
     func collectionDataProviderHasUpdatedData<T>(
         _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
         context: Any?

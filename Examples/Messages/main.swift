@@ -38,9 +38,9 @@ func launchAndDie(_ directory: String) async throws {
     for (id, text) in [(12, "How are you?"), (13, "Are you there?")] {
         try inbox.send(
             Message(id: id, text: text, sender: ben, isSent: false), through: outbox)
-        await manager.flush()
+        await inbox.shows(id)
     }
-    let report = try await drain(outbox, to: Server(isOnline: false), manager)
+    let report = try await drain(outbox, to: Server(isOnline: false), inbox)
     print("sent \(report.sent), \(try outbox.operations().count) wait")
     fflush(nil)
     kill(getpid(), SIGKILL)
@@ -48,13 +48,13 @@ func launchAndDie(_ directory: String) async throws {
 
 /// Sends what waits, unless there is no network.
 func drain(
-    _ outbox: Outbox<SendMessage>, to server: Server, _ manager: DataModelManager
+    _ outbox: Outbox<SendMessage>, to server: Server, _ inbox: InboxScreen
 ) async throws -> OutboxReport {
     try await outbox.drain { error in
         error is Server.Offline ? .stop : .tryAgain
     } send: { operation, queued in
-        // So that the screens draw after each message, and each run prints the same.
-        await manager.flush()
+        // So that the screen draws after each message, and each run prints the same.
+        await inbox.showsAsSent(before: operation.id)
         return .sent(try await server.send(operation, idempotencyKey: queued.id))
     }
 }
@@ -81,8 +81,8 @@ try await profile.open("Profile:1")
 
 print("-- there is a network: the messages are sent")
 let outbox = cache.outbox("messages", of: SendMessage.self)
-let report = try await drain(outbox, to: Server(isOnline: true), manager)
-await manager.flush()
+let report = try await drain(outbox, to: Server(isOnline: true), inbox)
+await inbox.showsAsSent(before: .max)
 print("sent \(report.sent), \(try outbox.operations().count) wait")
 cache.close()
 #else

@@ -33,6 +33,12 @@ enum MacroExpander {
             indentationWidth: .spaces(4)
         ).description
     }
+
+    /// Returns `text` with one space in place of each line break and each run of spaces: the layout
+    /// of the generated code is of no interest.
+    static func withoutLayout(_ text: String) -> String {
+        text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+    }
 }
 
 /// Expects that `source` expands to `expected` without diagnostics.
@@ -51,7 +57,9 @@ func expectExpansion(
         },
         indentationWidth: .spaces(4)
     ).description
-    #expect(text == expected, sourceLocation: sourceLocation)
+    #expect(
+        MacroExpander.withoutLayout(text) == MacroExpander.withoutLayout(expected),
+        sourceLocation: sourceLocation)
     #expect(context.diagnostics.isEmpty, sourceLocation: sourceLocation)
 }
 
@@ -60,9 +68,17 @@ func expectExpansion(
     of source: String, has lines: String..., without: [String] = [],
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
-    let text = MacroExpander.text(of: source)
-    for line in lines { #expect(text.contains(line), "\(text)", sourceLocation: sourceLocation) }
-    for line in without { #expect(!text.contains(line), "\(text)", sourceLocation: sourceLocation) }
+    let text = MacroExpander.withoutLayout(MacroExpander.text(of: source))
+    for line in lines {
+        #expect(
+            text.contains(MacroExpander.withoutLayout(line)), "\(text)",
+            sourceLocation: sourceLocation)
+    }
+    for line in without {
+        #expect(
+            !text.contains(MacroExpander.withoutLayout(line)), "\(text)",
+            sourceLocation: sourceLocation)
+    }
 }
 
 /// Expects one diagnostic about `source`, and that its fix-it turns `source` into `fixed`.
