@@ -187,7 +187,6 @@ extension TreePolicy {
 
     /// Returns whether a node of the model merges.
     func merges(_ model: some SimpleModel) -> Bool { merges([model]) }
-
 }
 
 /// Looks for a node whose type merges. It runs on the caller's thread, so it looks at a limited
