@@ -247,12 +247,26 @@ public struct CacheChanges: Sendable, Hashable {
 
 /// An observation of a cache. It ends when the last reference to it is released.
 public final class CacheObservation: Sendable {
+    private let onFlush: @Sendable () async -> Void
     private let onEnd: @Sendable () -> Void
 
     /// Makes an observation.
     ///
-    /// - Parameter onEnd: Called once, when the observation is released.
-    public init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+    /// - Parameters:
+    ///   - onEnd: Called once, when the observation is released.
+    ///   - onFlush: Returns when all that was committed before has been handed over, and the
+    ///     handler has returned from it. The default is for a cache that does not know.
+    public init(
+        onEnd: @escaping @Sendable () -> Void, onFlush: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.onFlush = onFlush
+        self.onEnd = onEnd
+    }
+
+    /// Waits until the observer has been told of all that was committed before.
+    ///
+    /// Returns at once for a cache that does not know, and for an observation that has ended.
+    public func flush() async { await onFlush() }
 
     deinit { onEnd() }
 }

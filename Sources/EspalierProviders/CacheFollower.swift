@@ -103,8 +103,10 @@ final class CacheFollower: Sendable {
         if !missed.isEmpty { add(missed) }
     }
 
-    /// Waits until all that the follower knows of is on the screens.
+    /// Waits until all that was committed before, and all that the follower knows of, is on the
+    /// screens.
     func flush() async {
+        await observation.withLock { $0 }?.flush()
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
                 if state.isRunning { state.flushes.append(continuation) }

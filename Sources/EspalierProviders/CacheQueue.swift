@@ -38,7 +38,7 @@ final class CacheQueue: Sendable {
 
     func save(_ model: any SimpleModel, forKey key: String, context: (any Sendable)?) {
         let time = ChangeTime()
-        let options = options(WriteCall.active?.policy ?? self.policy(of: type(of: model)))
+        let options = options(WriteCall.active?.policy ?? policyInCache(of: type(of: model)))
         write([key]) { [self] done in
             if let shared {
                 shared.setModel(model, forKey: key, options: options, completion: done)
@@ -96,7 +96,8 @@ final class CacheQueue: Sendable {
             policy: policy.given, source: merges || policy == .merge ? 0 : source)
     }
 
-    private func policy(of type: any SimpleModel.Type) -> TreePolicy {
+    /// Returns by which policy the cache is to store a model, followed by the manager or not.
+    private func policyInCache(of type: any SimpleModel.Type) -> TreePolicy {
         TreePolicy(policy, root: type.writePolicy)
     }
 
@@ -167,7 +168,7 @@ final class CacheQueue: Sendable {
 
     func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
         let call = WriteCall.active
-        var options = options(call?.policy ?? policy(of: T.self))
+        var options = options(call?.policy ?? policyInCache(of: T.self))
         options.keepsModels = call?.keepsModels ?? false
         write([key]) { [self, options] done in
             if let shared {

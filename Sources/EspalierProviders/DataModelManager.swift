@@ -89,9 +89,7 @@ open class DataModelManager: @unchecked Sendable {
     ) {
         let policy = policy(of: type(of: model), nil)
         if updateCache, merges(model, policy) {
-            return policy == .merge
-                ? mergeModels([model], context: context)
-                : saveMerged([model], policy, context: context)
+            return saveMerged([model], policy, context: context)
         }
         submit(model, context: context) {
             if updateCache { save(model, context) }
@@ -112,12 +110,10 @@ open class DataModelManager: @unchecked Sendable {
         guard !models.isEmpty else { return }
         let policies = models.map { policy(of: type(of: $0), nil) }
         let merges = zip(models, policies).map { updateCache && self.merges($0, $1) }
-        func merged(_ policy: TreePolicy) -> [any SimpleModel] {
-            models.indices.filter { merges[$0] && policies[$0] == policy }.map { models[$0] }
+        for policy in [TreePolicy.merge, .ofTypes] {
+            let merged = models.indices.filter { merges[$0] && policies[$0] == policy }
+            if !merged.isEmpty { saveMerged(merged.map { models[$0] }, policy, context: context) }
         }
-        let (whole, mixed) = (merged(.merge), merged(.ofTypes))
-        if !whole.isEmpty { mergeModels(whole, context: context) }
-        if !mixed.isEmpty { saveMerged(mixed, .ofTypes, context: context) }
         let rest = models.indices.filter { !merges[$0] }
         let models = rest.map { models[$0] }
         guard !models.isEmpty else { return }
@@ -149,13 +145,20 @@ open class DataModelManager: @unchecked Sendable {
     @preconcurrency
     open func mergeModels(_ models: [any SimpleModel], context: (any Sendable)? = nil) {
         guard follows else { return updateModels(models, context: context) }
-        saveMerged(models, .merge, context: context)
+        submitMerged(models, .merge)
     }
 
-    /// Saves models that the cache merges, and shows what it makes of them.
+    /// Saves models that the cache merges, and shows what it makes of them. Models that merge as a
+    /// whole take the way of the app's own calls, which a subclass may override.
     func saveMerged(
         _ models: [any SimpleModel], _ policy: TreePolicy, context: (any Sendable)?
     ) {
+        if policy == .merge { return mergeModels(models, context: context) }
+        submitMerged(models, policy)
+    }
+
+    /// Lets the cache merge models, and then shows what it has made of them.
+    func submitMerged(_ models: [any SimpleModel], _ policy: TreePolicy) {
         guard let follower = currentFollower else { return }
         let named = named(models)
         let identifiers = Set(named.compactMap(\.modelIdentifier))
@@ -272,8 +275,9 @@ open class DataModelManager: @unchecked Sendable {
         model.modelIdentifier?.isEmpty == false && policy.merges(model)
     }
 
-    /// Returns the policy of a write: that of the call, else the manager's, else that of the types.
-    /// A manager that does not follow its cache replaces.
+    /// Returns by which policy a write is shown: that of the call, else the manager's, else that of
+    /// the types. A manager that does not follow its cache shows what it is given, whatever the
+    /// cache makes of it.
     func policy(of type: any SimpleModel.Type, _ policy: WritePolicy?) -> TreePolicy {
         follows ? TreePolicy(policy ?? writePolicy, root: type.writePolicy) : .replace
     }
@@ -443,7 +447,8 @@ open class DataModelManager: @unchecked Sendable {
 
     /// Waits until everything that was submitted before has been applied and delivered, and the
     /// cache has been called and has replied. A `CollectionCacheDelegate` has also written its
-    /// changes, unless it can no longer write.
+    /// changes, unless it can no longer write. A manager that follows its cache also shows what
+    /// others had committed before.
     public func flush() async {
         // Work may submit more work: a deletion its cascade, a reply an edit. If other callers keep
         // submitting without end, their work is not waited for.

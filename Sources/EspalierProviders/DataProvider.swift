@@ -182,11 +182,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
             consistencyManager.register(self, since: nil)
         }
         write(policy) {
-            if policy == .merge {
-                dataModelManager.mergeModels([data], context: context)
-            } else {
-                dataModelManager.saveMerged([data], policy, context: context)
-            }
+            dataModelManager.saveMerged([data], policy, context: context)
         }
     }
 

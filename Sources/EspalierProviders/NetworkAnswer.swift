@@ -177,7 +177,8 @@ extension DataModelManager {
     ) -> NetworkAnswer<T> {
         let policy = policy(of: T.self, nil)
         let call = WriteCall(policy: policy)
-        let isMerged = merges(model, policy)
+        let isMerged = policy.merges(model)
+        let identifiers = isMerged ? model.outermostIdentifiers : []
         let isApplied = call.perform {
             order.withLock { roots in
                 let name = model.modelIdentifier ?? request.key
@@ -185,7 +186,7 @@ extension DataModelManager {
                 roots.note(model)
                 if isMerged {
                     cacheQueue.merge(model, forKey: request.key, policy) { [weak self] in
-                        self?.refresh([name])
+                        self?.refresh(identifiers)
                     }
                 } else {
                     post(model, request.context)

@@ -120,7 +120,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
         let isPosted = !merges && !(new.isEmpty && key == nil)
         manager.submit(isPosted ? batch : nil, context: context) {
-            if let save { saveAll(context, save) } else { isCacheBehind = true }
+            if let save { saveAll(context, save, merges: merges) } else { isCacheBehind = true }
         }
         if merges { announce(context) }
         guard !isSame else { return }
@@ -184,7 +184,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let merges = key != nil && save?.merges(edit.elements) == true
         if save == .merge, key != nil, !edit.elements.isEmpty { hasPartialModels = true }
         post(merges ? [] : edit.elements, context: context) {
-            if let save { self.save(edit, neighbours, save, context) } else { isCacheBehind = true }
+            guard let save else { return isCacheBehind = true }
+            self.save(edit, neighbours, save, merges: merges, context)
         }
         if isLast { announce(context) }
         record(
@@ -245,9 +246,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             // The cache is sent the elements in between as well. If an update of one of them is
             // pending, it is newer: the cache is then sent all elements again.
             lastSent = ChangeTime()
+            let (elements, policy) = (Array(elements[range]), policyOfAll)
             self.save(
-                CollectionEdit(range: range, elements: Array(elements[range])), neighbours,
-                policyOfAll, context, isMove: true)
+                CollectionEdit(range: range, elements: elements), neighbours, policy,
+                merges: policy.merges(elements), context, isMove: true)
         }
         announce(context)
         record(
@@ -294,9 +296,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///
     /// - Parameters:
     ///   - policy: The policy; nil for elements that the cache has already had.
+    ///   - merges: Whether a node of the elements merges, if the caller has found that out.
     ///   - keepsModels: Whether elements stay as the cache has them.
     private func saveAll(
-        _ context: (any Sendable)?, _ policy: TreePolicy? = nil, keepsModels: Bool = false
+        _ context: (any Sendable)?, _ policy: TreePolicy? = nil, merges: Bool? = nil,
+        keepsModels: Bool = false
     ) {
         guard let key else { return }
         lastSent = ChangeTime()
@@ -304,7 +308,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let policy = policy ?? policyOfAll
         let call = WriteCall(policy: policy, keepsModels: keepsModels)
         lastWhole = (call, lastSent)
-        if policy.merges(elements) {
+        if merges ?? policy.merges(elements) {
             let identifiers = Set(elements.compactMap(\.modelIdentifier))
             call.whenEnded { [manager] _ in manager.refresh(identifiers) }
         }
@@ -323,7 +327,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
             guard !sent.isEmpty else { continue }
             if policy.merges(sent) {
-                manager.saveMerged(sent, policy, context: context)
+                manager.submitMerged(sent, policy)
             } else {
                 manager.saveTogether(sent, policy, context)
             }
@@ -346,7 +350,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Sends the edit to a cache that accepts edits and lacks none, and all elements to any other.
     private func save(
         _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: TreePolicy,
-        _ context: (any Sendable)?, isMove: Bool = false
+        merges: Bool, _ context: (any Sendable)?, isMove: Bool = false
     ) {
         guard let key else { return }
         guard manager.cacheQueue.acceptsEdits, !isCacheBehind else {
@@ -368,7 +372,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             let wasReplaced = self.lastWhole.map { $0.time.after(time) } ?? false
             switch outcome {
             case .applied:
-                if policy.merges(edit.elements) {
+                if merges {
                     self.manager.refresh(Set(edit.elements.compactMap(\.modelIdentifier)))
                 }
                 call?.end(nil)?()

@@ -189,6 +189,26 @@ extension TreePolicy {
     func merges(_ model: some SimpleModel) -> Bool { merges([model]) }
 }
 
+extension ConsistencyManagerModel {
+    /// The identifier of the model or, if it has none, those of the nodes below it that have one
+    /// and stand below no other such node.
+    ///
+    /// A node below 256 others without identifier is left out: objects without identifiers may
+    /// refer to each other in a circle.
+    var outermostIdentifiers: Set<String> {
+        var identifiers: Set<String> = []
+        func add(_ model: any ConsistencyManagerModel, _ level: Int) {
+            if let identifier = model.modelIdentifier, !identifier.isEmpty {
+                identifiers.insert(identifier)
+            } else if level < 256 {
+                model.forEach { add($0, level + 1) }
+            }
+        }
+        add(self, 0)
+        return identifiers
+    }
+}
+
 /// Looks for a node whose type merges. It runs on the caller's thread, so it looks at a limited
 /// part of a model. A model beyond the limits counts as one with such a node: it is shown later.
 private struct MergingNodeSearch {

@@ -28,6 +28,17 @@ struct Post: Codable, NormalizedModel, Model, Equatable {
     func forEach(_ visit: (any Model) -> Void) { if let author { visit(author) } }
 }
 
+/// A page of posts, which has no identifier and is stored under a key.
+struct Page: Codable, NormalizedModel, Model, Equatable {
+    var posts: [Post]
+
+    var modelIdentifier: String? { nil }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+        Page(posts: posts.compactMap { transform($0) as? Post })
+    }
+    func forEach(_ visit: (any Model) -> Void) { posts.forEach(visit) }
+}
+
 /// No other screen ever shows less of a node that merges than the cache has.
 @MainActor @Suite("Screens of models with nodes that merge")
 final class NestedMergeTests {
@@ -146,6 +157,33 @@ final class NestedMergeTests {
                 }
             })
         #expect(await cache.read(Post.self, "Post:1") == Post(id: 1, author: merged))
+    }
+
+    @Test("An answer of the network that has no identifier")
+    func answerUnderKey() async throws {
+        let page = DataProvider<Page>(dataModelManager: manager)
+        let partial = partial
+        expectNeverLess(
+            try await shown {
+                _ = try await page.fetch("first page", policy: .networkThenCache) {
+                    Page(posts: [Post(id: 1, author: partial)])
+                }
+            })
+        let stored = await cache.modelOutcome(Page.self, forKey: "first page").value
+        #expect(stored == Page(posts: [Post(id: 1, author: merged)]))
+    }
+
+    @Test("A flush of the manager waits for what others have committed before")
+    func flush() async throws {
+        try await cache.set(whole).committed
+        let screen = DataProvider<Writer>(dataModelManager: manager)
+        _ = try await screen.fetch("Writer:1")
+        for round in 0..<300 {
+            let name = "name \(round)"
+            try await cache.set(Writer(id: 1, name: name)).committed
+            await manager.flush()
+            #expect(screen.data?.name == name)
+        }
     }
 
     @Test("A policy of the call or of the manager applies to every node")

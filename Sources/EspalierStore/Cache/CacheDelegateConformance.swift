@@ -277,14 +277,18 @@ extension NormalizedCache: SharedCacheDelegate {
     public func followChanges(
         notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
     ) -> CacheObservation {
-        let changeSets = changes()
+        let (changeSets, subscription) = engine.changeSets.subscription()
         let task = Task.detached {
             for await changeSet in changeSets {
                 let changes = CacheChanges(changeSet, notBy: source)
                 if !changes.isEmpty { handler(changes) }
             }
         }
-        return CacheObservation { task.cancel() }
+        return CacheObservation {
+            task.cancel()
+        } onFlush: {
+            await subscription.flush()
+        }
     }
 
     /// Calls `completion` when a write has ended, on a thread that may wait for the cache.

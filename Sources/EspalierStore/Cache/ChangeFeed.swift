@@ -90,15 +90,23 @@ final class ChangeFeed: Sendable {
     /// - Parameter isOwn: Whether to leave out the commits of other processes, and to keep what
     ///   waits without a limit.
     func subscribe(isOwn: Bool = false) -> AsyncStream<ChangeSet> {
+        subscription(isOwn: isOwn).changes
+    }
+
+    /// Returns a sequence like `subscribe`, and the subscription, which tells what the reader of
+    /// the sequence has dealt with.
+    func subscription(
+        isOwn: Bool = false
+    ) -> (changes: AsyncStream<ChangeSet>, subscription: ChangeSubscription) {
         let subscriber = ChangeSubscription(followsOthers: !isOwn, isOwn ? .none : limit)
         let key = fork != ForkCounter.current ? nil : add(subscriber)
         guard let key else {
             subscriber.finish()
-            return AsyncStream { await subscriber.next() }
+            return (AsyncStream { await subscriber.next() }, subscriber)
         }
         if !isOwn { follow() }
         let handle = Handle(subscriber) { [weak self] in self?.remove(key) }
-        return AsyncStream {
+        let changes = AsyncStream {
             await handle.subscriber.next()
         } onCancel: { [weak self] in
             handle.subscriber.finish(dropping: true)
@@ -108,6 +116,7 @@ final class ChangeFeed: Sendable {
                 if let self, take(key) { follow() }
             }
         }
+        return (changes, subscriber)
     }
 
     /// Ends a subscription when its sequence is released.
@@ -120,7 +129,11 @@ final class ChangeFeed: Sendable {
             self.onEnd = onEnd
         }
 
-        deinit { onEnd() }
+        deinit {
+            // Nobody can take what waits.
+            subscriber.finish(dropping: true)
+            onEnd()
+        }
     }
 
     /// Returns the key of the subscriber; nil after the end.

@@ -27,6 +27,23 @@ final class ChangeSubscription: Sendable {
         /// Calls of `next` that wait for a change set. There is none while a change set waits.
         var callers: [CheckedContinuation<ChangeSet?, Never>] = []
         var isFinished = false
+        /// How many change sets have arrived, and how many of these the subscriber has taken.
+        var arrived = 0
+        var taken = 0
+        /// Calls of `flush`, with the number of change sets that each waits for.
+        var flushes: [(count: Int, caller: CheckedContinuation<Void, Never>)] = []
+
+        /// Removes the calls of `flush` that have nothing more to wait for. The subscriber asks for
+        /// the next change set, so it has dealt with all that it has taken.
+        mutating func endedFlushes() -> [CheckedContinuation<Void, Never>] {
+            guard !flushes.isEmpty else { return [] }
+            let (ended, open) = (
+                flushes.filter { isFinished || $0.count <= taken },
+                flushes.filter { !isFinished && $0.count > taken }
+            )
+            flushes = open
+            return ended.map(\.caller)
+        }
     }
     private let state = Mutex(State())
 
@@ -45,7 +62,11 @@ final class ChangeSubscription: Sendable {
         guard followsOthers || changes.origin == .thisProcess else { return }
         let caller = state.withLock { state -> CheckedContinuation<ChangeSet?, Never>? in
             guard !state.isFinished else { return nil }
-            if !state.callers.isEmpty { return state.callers.removeFirst() }
+            state.arrived += 1
+            if !state.callers.isEmpty {
+                state.taken = state.arrived
+                return state.callers.removeFirst()
+            }
             state.waiting.append(changes)
             state.identifiers += changes.identifierCount
             let isTooMuch =
@@ -64,31 +85,51 @@ final class ChangeSubscription: Sendable {
     /// Returns the next change set; nil when there will be none.
     func next() async -> ChangeSet? {
         await withCheckedContinuation { caller in
-            let result = state.withLock { state -> ChangeSet?? in
+            let (result, flushes) = state.withLock {
+                state -> (ChangeSet??, [CheckedContinuation<Void, Never>]) in
+                let flushes = state.endedFlushes()
                 guard state.waiting.isEmpty else {
                     let changes = state.waiting.removeFirst()
                     state.identifiers -= changes.identifierCount
-                    return .some(changes)
+                    // A union stands for more than one.
+                    state.taken = state.arrived - state.waiting.count
+                    return (.some(changes), flushes)
                 }
-                if state.isFinished { return .some(nil) }
+                if state.isFinished { return (.some(nil), flushes) }
                 state.callers.append(caller)
-                return nil
+                return (nil, flushes)
             }
+            for flush in flushes { flush.resume() }
             if let result { caller.resume(returning: result) }
+        }
+    }
+
+    /// Waits until the subscriber has dealt with all change sets that have arrived: until it has
+    /// taken them and asks for the next one. Returns at once after the end.
+    func flush() async {
+        await withCheckedContinuation { caller in
+            let isDone = state.withLock { state in
+                let isIdle = state.waiting.isEmpty && !state.callers.isEmpty
+                guard !state.isFinished, !isIdle, state.arrived > 0 else { return true }
+                state.flushes.append((state.arrived, caller))
+                return false
+            }
+            if isDone { caller.resume() }
         }
     }
 
     /// Ends the subscription after the change sets that wait, or without them.
     func finish(dropping: Bool = false) {
-        let callers = state.withLock { state in
+        let (callers, flushes) = state.withLock { state in
             state.isFinished = true
             if dropping {
                 state.waiting = []
                 state.identifiers = 0
             }
             defer { state.callers = [] }
-            return state.callers
+            return (state.callers, state.endedFlushes())
         }
         for caller in callers { caller.resume(returning: nil) }
+        for flush in flushes { flush.resume() }
     }
 }

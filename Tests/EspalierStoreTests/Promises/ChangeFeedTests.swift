@@ -2,6 +2,7 @@ import EspalierLMDB
 import EspalierRecords
 import EspalierTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierStore
@@ -50,6 +51,38 @@ struct ChangeFeedTests {
         #expect(union?.commit == 5 && union?.origin == .anotherProcess(nil))
         #expect(union?.written == ["b", "c", "d"] && union?.deleted == ["c", "a", "d"])
         #expect(await subscriber.next() == nil)
+    }
+
+    @Test("A flush waits until the subscriber has dealt with what came before")
+    func flush() async {
+        let limit = ChangeSubscription.Limit(changeSets: 3, identifiers: 100)
+        let subscriber = ChangeSubscription(followsOthers: true, limit)
+        await subscriber.flush()
+        let handled = Mutex<UInt64>(0)
+        let reader = Task.detached {
+            while let changes = await subscriber.next() {
+                await Task.yield()
+                handled.withLock { $0 = changes.commit }
+            }
+        }
+        for commit in 1...2_000 as ClosedRange<UInt64> {
+            subscriber.append(set(commit, written: ["a"]))
+            guard commit % 7 == 0 else { continue }
+            await subscriber.flush()
+            #expect(handled.withLock { $0 } == commit)
+        }
+        subscriber.finish()
+        await reader.value
+        await subscriber.flush()
+    }
+
+    @Test("A flush of a subscriber that never reads ends with the subscription")
+    func flushWithoutReader() async {
+        let subscriber = ChangeSubscription(followsOthers: true, .init())
+        subscriber.append(set(1, written: ["a"]))
+        async let flushed: Void = subscriber.flush()
+        subscriber.finish(dropping: true)
+        await flushed
     }
 
     @Test("The union of any change sets leaves each node as the last commit left it")
