@@ -9,7 +9,7 @@ struct BuilderExpansion {
 
     /// The nested struct with all members as variables. `copy`, `map` and `merge` create changed
     /// values with it.
-    var type: DeclSyntax? {
+    var type: String? {
         let variables = model.includedMembers.map { member in
             let access = min(member.access, model.access).modifier
             return "\(access)var \(member.name): \(model.typeInBuilder(of: member))"
@@ -30,13 +30,13 @@ struct BuilderExpansion {
     }
 
     /// `init(_ builder:)`.
-    var initializer: DeclSyntax? {
+    var initializer: String? {
         model.declaration(
             "init(_ builder: \(model.builderName))", access: model.builderInitializerAccess,
             model.includedMembers.map { "self.\($0.name) = builder.\($0.name)" })
     }
 
-    var copy: DeclSyntax? {
+    var copy: String? {
         let builder = model.builderName
         let change = "(inout \(builder)) throws -> Swift.Void"
         return model.declaration(
@@ -48,7 +48,7 @@ struct BuilderExpansion {
     }
 
     /// The memberwise initializer of a class. The compiler generates that of a struct.
-    var memberwiseInitializer: DeclSyntax? {
+    var memberwiseInitializer: String? {
         guard !model.own.contains(.initializer) else { return nil }
         let members = model.includedMembers
         let parameters = members.map { member in
@@ -63,7 +63,7 @@ struct BuilderExpansion {
             members.map { "self.\($0.name) = \($0.name)" })
     }
 
-    var merge: DeclSyntax? {
+    var merge: String? {
         let merged = model.storedMembers.map { member in
             "\(Code.modelMembers).take(&builder.\(member.name), named: \(member.key), from: other)"
         }
@@ -85,7 +85,7 @@ struct BuilderExpansion {
                 ])
     }
 
-    var storedValue: DeclSyntax? {
+    var storedValue: String? {
         // Without `as Any`, a nil would mean that the model has no member of that name.
         let cases = model.storedMembers.map { "case \($0.key): return self.\($0.name) as Any" }
         return model.declaration(

@@ -17,15 +17,15 @@ struct CodableExpansion {
     }
 
     /// The declarations that stand in the type.
-    var members: [DeclSyntax] {
+    var members: [String] {
         let own = model.kind == .finalClass ? [initializer] : []
         return ([codingKeys] + own).compactMap(\.self) + defaults
     }
 
     /// The initializer of a struct, which would replace the memberwise one if it stood in the type.
-    var initializerOfStruct: DeclSyntax? { model.kind == .structure ? initializer : nil }
+    var initializerOfStruct: String? { model.kind == .structure ? initializer : nil }
 
-    private var codingKeys: DeclSyntax? {
+    private var codingKeys: String? {
         guard !model.own.contains(.codingKeys) else { return nil }
         let names =
             model.kind == .enumeration
@@ -37,10 +37,10 @@ struct CodableExpansion {
         }
         // An enum without cases can't have raw values.
         let inherited = cases.isEmpty ? "Swift.CodingKey" : "Swift.String, Swift.CodingKey"
-        return "\(raw: Code.block("fileprivate enum CodingKeys: \(inherited)", cases))"
+        return Code.block("fileprivate enum CodingKeys: \(inherited)", cases)
     }
 
-    private var initializer: DeclSyntax? {
+    private var initializer: String? {
         guard !model.own.contains(.decodable), !defaultedMembers.isEmpty else { return nil }
         let lines = model.storedMembers.map { member in
             let value = "try \(Code.modelMembers).decoded(values, .\(member.name))"
@@ -70,9 +70,9 @@ struct CodableExpansion {
     }
 
     /// Functions in the type, because an extension may not see the names in the expressions.
-    private var defaults: [DeclSyntax] {
+    private var defaults: [String] {
         guard initializer != nil else { return [] }
-        return defaultedMembers.compactMap { member -> DeclSyntax? in
+        return defaultedMembers.compactMap { member -> String? in
             guard let function = functions[member.bareName],
                 let value = member.attribute.defaultExpression
             else { return nil }

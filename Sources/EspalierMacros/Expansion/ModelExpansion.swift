@@ -25,13 +25,13 @@ struct ModelExpansion {
     }
 
     /// The declarations that stand in the type itself.
-    var members: [DeclSyntax] {
+    var members: [String] {
         let shared = [
             modelIdentifier, identifierPrefix, identifierOfID, projectionIdentifier, writePolicy,
             maxAge,
             mergeRules, map, forEach, equality, hash,
         ]
-        let own: [DeclSyntax?] =
+        let own: [String?] =
             switch model.kind {
             case .structure:
                 [builder?.merge, builder?.storedValue, encode, builder?.type, builder?.copy]
@@ -49,9 +49,9 @@ struct ModelExpansion {
 
     /// Returns the extension with the conformances and with the initializers of a struct, which
     /// would replace the memberwise initializer if they stood in the struct.
-    func extensions(of type: String, conformingTo protocols: [TypeSyntax]) throws
-        -> [ExtensionDeclSyntax]
-    {
+    func extensions(
+        of type: String, conformingTo protocols: [TypeSyntax]
+    ) -> [ExtensionDeclSyntax] {
         let requested = Set(
             protocols.compactMap {
                 $0.trimmedDescription.split(separator: ".").last.map(String.init)
@@ -74,16 +74,15 @@ struct ModelExpansion {
             ? [decode, builder?.initializer, coding?.initializerOfStruct].compactMap(\.self) : []
         guard !conformances.isEmpty || !initializers.isEmpty else { return [] }
         let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
-        let body = initializers.map(\.description).joined(separator: "\n\n")
         return [
-            try ExtensionDeclSyntax(
-                "nonisolated extension \(raw: type)\(raw: clause) {\n\(raw: body)\n}")
+            ExtensionDeclSyntax(
+                nonisolated: type + clause, unparsed: initializers.joined(separator: "\n\n"))
         ]
     }
 
     // MARK: Identifiers
 
-    private var modelIdentifier: DeclSyntax? {
+    private var modelIdentifier: String? {
         model.declaration(
             unless: .modelIdentifier, "var modelIdentifier: Swift.String?",
             [Code.located(identifierExpression, at: lineOfIdentifier)])
@@ -95,7 +94,7 @@ struct ModelExpansion {
             .flatMap(model.location)
     }
 
-    private var identifierPrefix: DeclSyntax? {
+    private var identifierPrefix: String? {
         model.typeOfID.flatMap { _ in
             model.declaration(
                 unless: .identifierPrefix, "static var identifierPrefix: Swift.String",
@@ -103,7 +102,7 @@ struct ModelExpansion {
         }
     }
 
-    private var identifierOfID: DeclSyntax? {
+    private var identifierOfID: String? {
         model.typeOfID.flatMap { type in
             model.declaration(
                 unless: .identifierOfID, "static func modelIdentifier(id: \(type)) -> Swift.String",
@@ -117,21 +116,21 @@ struct ModelExpansion {
 
     /// The name of the type as a literal, which is faster than asking the runtime. Only the runtime
     /// knows the name of a generic type with its arguments.
-    private var projectionIdentifier: DeclSyntax? {
+    private var projectionIdentifier: String? {
         guard !model.isGeneric else { return nil }
         return model.declaration(
             unless: .projectionIdentifier, "var projectionIdentifier: Swift.String",
             [Code.literal(model.name.filter { $0 != "`" })])
     }
 
-    private var writePolicy: DeclSyntax? {
+    private var writePolicy: String? {
         model.arguments.policy.map { policy in
             model.declaration(
                 "static var writePolicy: EspalierRecords.WritePolicy", [policy.trimmedDescription])
         }
     }
 
-    private var maxAge: DeclSyntax? {
+    private var maxAge: String? {
         model.arguments.maxAge.map { maxAge in
             model.declaration(
                 "static var maxAge: Swift.Duration?", [maxAge.trimmedDescription])
@@ -139,7 +138,7 @@ struct ModelExpansion {
     }
 
     /// The rules of the fields. A generic type can't store them, so that it makes them anew.
-    private var mergeRules: DeclSyntax? {
+    private var mergeRules: String? {
         let rules = model.storedMembers.flatMap { member in
             member.attribute.merged.map { merged in
                 "\(member.key): \(merged.expression(model.storedName(ofProperty:))),"
@@ -151,7 +150,7 @@ struct ModelExpansion {
             + "EspalierRecords.MergeRules"
         let table = "[\n\(rules.map(Code.indented).joined(separator: "\n"))\n]"
         if model.mayUseGenericParameters { return model.declaration(type, [table]) }
-        return "\(raw: model.access.modifier)nonisolated \(raw: type) = \(raw: table)"
+        return "\(model.access.modifier)nonisolated \(type) = \(table)"
     }
 
     private var identifierExpression: String {
@@ -179,13 +178,13 @@ struct ModelExpansion {
 
     // MARK: Children
 
-    private var map: DeclSyntax? {
+    private var map: String? {
         let transform = "(any EspalierModels.Model) -> (any EspalierModels.Model)?"
         return model.declaration(
             unless: .map, "func map(_ transform: \(transform)) -> \(model.name)?", bodies.map)
     }
 
-    private var forEach: DeclSyntax? {
+    private var forEach: String? {
         let visit = "(any EspalierModels.Model) -> Swift.Void"
         return model.declaration(
             unless: .forEach, "func forEach(_ visit: \(visit))", bodies.forEach)
@@ -195,7 +194,7 @@ struct ModelExpansion {
 
     /// `==` under another name: if the macro generated an operator that the type defines too, the
     /// compiler would find both and use neither.
-    private var equality: DeclSyntax? {
+    private var equality: String? {
         let function = model.declaration(
             "static func isSame(_ a: \(model.name), _ b: \(model.name)) -> Swift.Bool",
             model.own.contains(.equality) ? ["return a == b"] : bodies.equality)
@@ -204,7 +203,7 @@ struct ModelExpansion {
 
     /// Hashes nothing if the type defines `==`, because the macro does not know which properties
     /// that compares. It may not even compare the identifier.
-    private var hash: DeclSyntax? {
+    private var hash: String? {
         model.declaration(
             unless: .hash, "func hash(into hasher: inout Swift.Hasher)",
             model.own.contains(.equality) ? [] : bodies.hash)
@@ -212,16 +211,39 @@ struct ModelExpansion {
 
     // MARK: Records
 
-    private var encode: DeclSyntax? {
+    private var encode: String? {
         model.declaration(
             unless: .encode, "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws",
             bodies.encode)
     }
 
-    private var decode: DeclSyntax? {
+    private var decode: String? {
         model.declaration(
             unless: .decode, "init(from decoder: inout EspalierRecords.RecordDecoder) throws",
             bodies.decode)
+    }
+}
+
+/// Syntax that consists of text. A macro has to return syntax, and the plugin makes text of it. The
+/// compiler parses that: parsing it in the plugin as well takes longer than all else there, because
+/// SwiftPM does not optimise the plugin of a debug build.
+extension DeclSyntax {
+    /// Makes a declaration of its text.
+    init(unparsed text: String) {
+        self.init(MissingDeclSyntax(placeholder: .identifier(text)))
+    }
+}
+
+extension ExtensionDeclSyntax {
+    /// Makes an extension of the type and its conformances, and of the text of its members.
+    init(nonisolated head: String, unparsed members: String) {
+        self.init(
+            modifiers: [DeclModifierSyntax(name: .keyword(.nonisolated, trailingTrivia: .space))],
+            extensionKeyword: .keyword(.extension, trailingTrivia: .space),
+            extendedType: MissingTypeSyntax(placeholder: .identifier(head + " ")),
+            memberBlock: MemberBlockSyntax(
+                leftBrace: .leftBraceToken(trailingTrivia: .newline),
+                members: [MemberBlockItemSyntax(decl: DeclSyntax(unparsed: members + "\n"))]))
     }
 }
 
@@ -238,15 +260,15 @@ protocol FunctionBodies {
 extension ModelDeclaration {
     /// Returns a declaration with the access level of the model, unless `access` is given.
     func declaration(_ signature: String, access: AccessLevel? = nil, _ lines: [String])
-        -> DeclSyntax
+        -> String
     {
-        "\(raw: Code.block((access ?? self.access).modifier + "nonisolated " + signature, lines))"
+        Code.block((access ?? self.access).modifier + "nonisolated " + signature, lines)
     }
 
     /// Returns a declaration, or nil if the type has its own.
     func declaration(
         unless own: OwnDeclaration, _ signature: String, _ lines: @autoclosure () -> [String]
-    ) -> DeclSyntax? {
+    ) -> String? {
         self.own.contains(own) ? nil : declaration(signature, lines())
     }
 
