@@ -134,8 +134,10 @@ final class Coherence: Sendable {
     /// Begins to follow a server. Throws all copies away unless the follower can go on after the
     /// last processed commit.
     ///
-    /// - Returns: The commit after which to go on.
-    func follow(_ server: Int, runIdentifier: String, clock: UInt64) -> UInt64 {
+    /// - Returns: The commit after which to go on, and whether all copies were thrown away.
+    func follow(
+        _ server: Int, runIdentifier: String, clock: UInt64
+    ) -> (position: UInt64, isReset: Bool) {
         state.withLock { state in
             let known = state.servers[server]
             let goesOn =
@@ -149,8 +151,9 @@ final class Coherence: Sendable {
                 state.servers[server].windowStart = clock
             } else if !goesOn {
                 reset(server, to: clock, &state)
+                return (clock, true)
             }
-            return state.servers[server].processed
+            return (state.servers[server].processed, false)
         }
     }
 

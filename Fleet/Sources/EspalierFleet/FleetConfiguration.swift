@@ -33,21 +33,23 @@ public struct FleetConfiguration: Sendable {
     public var near = Near.memory
     /// The configuration of the near cache: its budget and so on.
     public var nearConfiguration = Configuration()
-    /// How old a copy may be that counts as current. A host that has heard nothing from a server for
-    /// longer asks the server, or marks what it serves as stale.
+    /// How long the copies of a host count as current after the host last knew all commits of all
+    /// servers. Default: 500 ms. Afterwards a read asks the servers.
     public var maximumStaleness = Duration.milliseconds(500)
-    /// How long after that copies are served, marked as stale, while servers can't be reached.
+    /// How long reads return copies after ``maximumStaleness`` has passed, while servers can't be
+    /// reached. Default: 30 s. Outcomes count such hits as expired. Afterwards reads miss.
     public var staleLimit = Duration.seconds(30)
     /// How long to wait for a connection and for an answer.
     public var timeout = Duration.seconds(1)
     /// The connections to each server, apart from the one that listens for changes.
     public var connections = 2
-    /// How long a deleted record stays known as deleted. A host that was away for longer empties
-    /// its near cache.
+    /// How long a server keeps the tombstone of a deleted record. Default: 1 hour. Until then a
+    /// read omits references to the record; afterwards a tree that still refers to it is a miss.
     public var tombstoneLifetime = Duration.seconds(3_600)
     /// After how long without a write a server removes a record; nil for never.
     public var retention: Duration?
-    /// The most changes that a server keeps for hosts that were away.
+    /// About how many commits the stream of changes of a server keeps for hosts that were away.
+    /// Default: 100,000.
     public var changeLimit = 100_000
     /// The time of the wall clock in milliseconds since 1970, for versions and ages.
     public var milliseconds: @Sendable () -> UInt64 = {

@@ -58,7 +58,7 @@ public final class FleetInspector: Sendable {
         public var followers: Int
         /// The number of the last commit; 0 for none.
         public var commits: UInt64
-        /// The changes that the server keeps.
+        /// The number of commits that the server's stream of changes holds.
         public var changes: Int
         /// The shapes of records.
         public var shapes: Int
@@ -319,8 +319,8 @@ public final class FleetInspector: Sendable {
 }
 
 extension SharedCache {
-    /// Fills the near cache with trees, so that the first reads need not ask the servers: no types
-    /// are needed.
+    /// Fills the near cache with trees, so that the first reads need not ask the servers. It copies
+    /// records, so it needs no model types.
     ///
     /// - Parameters:
     ///   - identifiers: The identifiers of the roots. Those that no server has are skipped.

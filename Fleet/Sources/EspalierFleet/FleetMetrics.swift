@@ -8,8 +8,8 @@ import Synchronization
 /// try await metrics.run(every: .seconds(10))  // a task of its own, until it is cancelled
 /// ```
 ///
-/// Counters such as `espalier_fleet_near_hits`, and gauges for the staleness and the delay of
-/// changes, in seconds.
+/// Reports counters such as `espalier_fleet_near_hits`, and two gauges in seconds: the staleness,
+/// and the 99th percentile of the delay of changes.
 public final class FleetMetrics: Sendable {
     private let cache: SharedCache
     private let prefix: String

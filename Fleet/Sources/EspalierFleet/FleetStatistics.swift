@@ -23,7 +23,7 @@ public struct FleetStatistics: Sendable, Hashable, Codable {
     public var bytesSent = 0
     /// Writes that servers have.
     public var writes = 0
-    /// Attempts of writes that another host was ahead of.
+    /// Attempts of writes that failed because another host had changed a record first.
     public var conflicts = 0
     /// Names of changed records that servers told of.
     public var changesReceived = 0

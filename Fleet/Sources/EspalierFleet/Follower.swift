@@ -115,8 +115,9 @@ final class Follower: Sendable {
     private func follow(_ connection: RedisConnection) throws(RedisError) {
         let reply = try connection.send([RedisCommand("GET", server.clockKey)])[0]
         let clock = RecordServer.clock(reply)
-        var position = coherence.follow(
+        var (position, isReset) = coherence.follow(
             index, runIdentifier: connection.runIdentifier, clock: clock)
+        if isReset { tellOfReset("has restarted") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
             var command = RedisCommand(
@@ -133,10 +134,8 @@ final class Follower: Sendable {
             else {
                 // Commits are missing: the server keeps no more of them, or has lost its memory.
                 let last = entries.last?.clock ?? max(position, clock)
-                logger?.notice(
-                    "\(server.name) has trimmed its changes: all copies are fetched anew")
                 coherence.reset(index, to: last)
-                observers.notifyReset()
+                tellOfReset("lacks changes that this host has not seen")
                 position = last
                 continue
             }
@@ -152,6 +151,13 @@ final class Follower: Sendable {
                 statistics.addDelay(.milliseconds(Int(clamping: age)))
             }
         }
+    }
+
+    /// Tells the log and the managers that all copies were thrown away: those read what they show
+    /// again.
+    private func tellOfReset(_ reason: String) {
+        logger?.notice("\(server.name) \(reason): all copies are fetched anew")
+        observers.notifyReset()
     }
 
     private static func entries(_ reply: RedisReply) -> [ChangeEntry] {

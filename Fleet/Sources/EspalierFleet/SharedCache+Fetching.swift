@@ -19,7 +19,9 @@ extension SharedCache {
     /// - Parameters:
     ///   - type: The type of the model.
     ///   - key: The model's identifier, or another key.
-    ///   - policy: Who answers, and in which order. Of several answers the last one is returned.
+    ///   - policy: Who answers. With `staleWhileRevalidate`, an expired model is returned at once,
+    ///     and the network's answer is stored for later reads. With `cacheAndNetwork`, the
+    ///     network's answer is returned, or the cache's if the network fails.
     ///   - maxAge: How old the records of the network's answer may be; nil for what their types say.
     ///   - network: Asks the network.
     /// - Returns: The model.

@@ -121,7 +121,9 @@ extension SharedCache {
         try await edit(.append(elements), ofCollection: key)
     }
 
-    /// Deletes the node `identifier`. References to it read as nil, or are left out of arrays.
+    /// Deletes the node `identifier`. For ``FleetConfiguration/tombstoneLifetime``, references to
+    /// it read as nil, or are left out of arrays. Afterwards, a tree that still refers to it is a
+    /// miss.
     ///
     /// - Parameter identifier: The node's identifier.
     /// - Throws: `FleetError.unavailable` and `.contended`.
@@ -145,8 +147,9 @@ extension SharedCache {
         try await write(SharedWrite(deleting: [SharedName(.collection, key)]))
     }
 
-    /// Changes a model in one step: what `change` returns is stored only if no host has changed the
-    /// records meanwhile from which it was made. Otherwise `change` is called again.
+    /// Changes a model in one step. The result of `change` is stored only if no other host has
+    /// meanwhile changed a record that it replaces. Otherwise `change` is called again with the new
+    /// state. Records that `change` reads and leaves equal may have changed meanwhile.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.

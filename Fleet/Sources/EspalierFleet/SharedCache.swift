@@ -104,14 +104,15 @@ public final class SharedCache: Sendable {
     /// What the cache has done since it was opened.
     public var statistics: FleetStatistics { counters.statistics }
 
-    /// How long ago the host last knew of all commits of all servers; nil if it never did. Up to
-    /// ``FleetConfiguration/maximumStaleness`` copies count as current.
+    /// How long ago the host last knew of all commits of all servers; nil if it never did. Copies
+    /// count as current while this is at most ``FleetConfiguration/maximumStaleness``.
     public var staleness: Duration? { coherence.age }
 
     /// Waits until the host follows all servers.
     ///
     /// - Parameter limit: How long to wait.
-    /// - Returns: Whether it does.
+    /// - Returns: Whether the copies count as current; false after `limit`, or if the task was
+    ///   cancelled.
     public func waitUntilCurrent(atMost limit: Duration = .seconds(5)) async -> Bool {
         let end = ContinuousClock.now + limit
         while !isCurrent {

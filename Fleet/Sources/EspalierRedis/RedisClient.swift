@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Asks one server, by a few connections. Each connection has a thread, and sends what has gathered
-/// while it waited for answers as one pipeline.
+/// Sends commands to one server over a few connections. Each connection has a thread. Commands that
+/// arrive while the thread waits for answers are sent together afterwards, as one pipeline.
 ///
 /// ```swift
 /// let client = RedisClient(RedisAddress(host: "127.0.0.1"))

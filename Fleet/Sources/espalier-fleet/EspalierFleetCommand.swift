@@ -124,6 +124,11 @@ struct Verify: AsyncParsableCommand {
     }
 }
 
+/// A server does not answer.
+private struct Unreachable: Error, CustomStringConvertible {
+    let description = "A server can't be reached. Nothing was fetched."
+}
+
 struct Warm: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fills the near cache of a host with trees, while the host is down.")
@@ -140,7 +145,7 @@ struct Warm: AsyncParsableCommand {
         let cache = try SharedCache(configuration)
         defer { cache.close() }
         guard await cache.waitUntilCurrent() else {
-            throw CleanExit.message("A server can't be reached. Nothing was fetched.")
+            throw Unreachable()
         }
         var names = identifiers.filter { $0 != "-" }
         if identifiers.contains("-") {

@@ -4,6 +4,7 @@ import EspalierRedis
 import EspalierSharedRecords
 import FleetFixtures
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("Servers fail, and the cache goes on", .serialized)
@@ -45,6 +46,21 @@ struct FailureTests {
         #expect(await fleet.a.read(Team.self, "Team:1") == nil, "what no server has is a miss")
         try await fleet.a.set(Team("1", "blue", [Member("1", "Ada")]))
         #expect(await eventually { await fleet.b.read(Team.self, "Team:1")?.title == "blue" })
+    }
+
+    @Test("A server that restarts without its memory has managers read again what they show")
+    func restartedServer() async throws {
+        let fleet = try await Fleet(servers: 1) { $0.timeout = .milliseconds(200) }
+        defer { fleet.end() }
+        let resets = Mutex(0)
+        let observation = fleet.a.followChanges(notBy: 0) { changes in
+            if changes.isReset { resets.withLock { $0 += 1 } }
+        }
+        fleet.servers[0].kill()
+        try fleet.servers[0].start()
+        #expect(await eventually { resets.withLock { $0 } == 1 })
+        #expect(fleet.a.statistics.resets == 1)
+        withExtendedLifetime(observation) {}
     }
 
     @Test("A server that is down makes misses of its records only, and no errors")
