@@ -24,6 +24,9 @@ package struct CacheCondition: Sendable {
     /// slots of processes that have ended.
     package var readers: [Reader]
     package var readerSlots: Int
+    /// Whether somebody else kept the lock of the writer for as long as ``condition(waiting:)`` has
+    /// waited for it.
+    package var isWriterBlocked = false
 }
 
 extension CacheCondition {
@@ -49,13 +52,34 @@ extension CacheCondition {
 
 extension NormalizedCache {
     /// Returns the state of the files, the map and the reader table.
-    package func condition() throws(CacheError) -> CacheCondition {
+    ///
+    /// - Parameter limit: How long to wait for the lock of the writer, to find out whether it is
+    ///   blocked; nil to leave that out.
+    package func condition(waiting limit: Duration? = nil) throws(CacheError) -> CacheCondition {
         do {
             return try withTransaction(.snapshot) { transaction, generation in
-                try CacheCondition(transaction, generation, in: directory)
+                var condition = try CacheCondition(transaction, generation, in: directory)
+                if let limit, !generation.environment.options.isReadOnly {
+                    condition.isWriterBlocked = try generation.environment.isWriterBlocked(
+                        for: limit)
+                }
+                return condition
             }
         } catch {
             throw CacheError(error)
+        }
+    }
+}
+
+extension EspalierLMDB.Environment {
+    /// Returns whether somebody else keeps the lock of the writer for `limit`.
+    fileprivate func isWriterBlocked(for limit: Duration) throws(LMDBError) -> Bool {
+        do throws(LMDBError) {
+            try beginWrite(deadline: limit).abort()
+            return false
+        } catch {
+            guard error.code == .busy else { throw error }
+            return true
         }
     }
 }

@@ -85,7 +85,7 @@ struct DoctorCommand: ParsableCommand {
                 directory: path, configuration: .commandLine(encryption))
             defer { cache.close() }
             if repair { try cache.repair().wait() }
-            let condition = try cache.condition()
+            let condition = try cache.condition(waiting: .seconds(1))
             let diagnosis = Diagnosis(
                 of: surroundings, condition, history: try CacheHistory(of: cache))
             return DoctorReport(

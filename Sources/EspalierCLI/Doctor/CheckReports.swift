@@ -69,6 +69,7 @@ struct DoctorReport: Printable {
             ("readers", "reader slots taken", .count(condition.readers.count)),
             ("readersActive", "reading now", .count(active.count)),
             ("readerSlots", "reader slots", .count(condition.readerSlots)),
+            ("writer", "writer's lock", .text(condition.isWriterBlocked ? "taken" : "free")),
         ]
     }
 

@@ -49,6 +49,16 @@ struct Diagnosis {
                 espalier budget.
                 """)
         }
+        if condition.isWriterBlocked {
+            add(
+                .warning, "writer",
+                "Another process has kept the lock of the writer for more than a second.",
+                """
+                It is stopped, or its commit waits for the disk. The writes of all other \
+                processes fail after writeDeadline, five seconds by default. Its \
+                CacheStatistics.writerBlockedFor says for how long the commit has lasted.
+                """)
+        }
         add(readers: condition.readers, slots: condition.readerSlots)
         if !condition.leftGenerations.isEmpty {
             add(

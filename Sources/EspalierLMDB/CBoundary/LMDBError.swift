@@ -122,6 +122,8 @@ public struct LMDBError: Error, Sendable, Equatable {
         case outOfMemory
         /// The disk reported an input or output error.
         case ioFailure
+        /// The process, or the system, has no file descriptors left.
+        case tooManyFiles
         /// Any other `errno`. The number is for the log; do not decide on it.
         case other(Int32)
 
@@ -130,6 +132,7 @@ public struct LMDBError: Error, Sendable, Equatable {
             switch number {
             case ENOSPC, EDQUOT, EFBIG: self = .diskFull
             case EIO: self = .ioFailure
+            case EMFILE, ENFILE: self = .tooManyFiles
             case EROFS: self = .notWritable
             case EACCES, EPERM: self = .permissionDenied
             case ENOENT: self = .notFound
@@ -235,6 +238,7 @@ extension LMDBError: CustomStringConvertible {
             """
         case .outOfMemory: "out of memory or address space; use a smaller map"
         case .ioFailure: "the disk reported an input/output error"
+        case .tooManyFiles: "no file descriptors are left; close files, or raise the limit"
         case .other(let number): "system error \(number)"
         }
     }

@@ -237,6 +237,14 @@ extension CacheError {
                 store anew.
                 """,
                 cause: error)
+        case .tooManyFiles:
+            self.init(
+                .storage,
+                """
+                There are no file descriptors left. Close files and caches that are not needed, or \
+                raise the limit of the process. An open cache needs seven.
+                """,
+                cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)
         }
     }

@@ -16,6 +16,11 @@ extension NormalizedCache {
     /// bytes are written as a UUID. A reference to a deleted node, or back to a node that contains
     /// it, is left out.
     ///
+    /// Records do not know the types of values, so three values differ from what `JSONEncoder`
+    /// writes. A dictionary is always an object: `JSONEncoder` writes an array if the keys are not
+    /// strings or `Int`s. A relative `URL` is an array of its text and its base. NaN and infinite
+    /// numbers are null, where `JSONEncoder` throws.
+    ///
     /// - Parameters:
     ///   - identifier: The node's identifier.
     ///   - depth: How many levels of nodes to write. A node further down is its identifier.

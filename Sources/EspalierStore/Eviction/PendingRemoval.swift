@@ -110,6 +110,10 @@ extension CommitTransaction {
 
     /// Deletes chunks from the end, so that the rest is always the beginning of the record.
     private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        // A frame counts among those of its dictionary as long as it is whole: until now.
+        if let frame = try records.wholeLongFrame(of: handle, in: transaction) {
+            ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) }
+        }
         for _ in 0..<removalBatch {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
         }

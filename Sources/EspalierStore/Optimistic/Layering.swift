@@ -255,7 +255,7 @@ extension CommitTransaction {
         for handle in [held.handle] + (held.confirmed.content?.children ?? []) {
             try states.release(handle, in: transaction)
             if try states.entry(handle, in: transaction).referenceCount > 0 {
-                suspectCycle(at: handle)
+                suspectSplit(at: handle)
             }
         }
     }

@@ -90,9 +90,11 @@ package struct Timeline: Hashable, Sendable {
     /// The current second of the clock that samples and ages use.
     package static var currentSecond: Int64 { second(of: Date()) }
 
-    /// Returns the second of a date, within the accepted ones.
+    /// Returns the second of a date, within the accepted ones. An app's own clock may return a date
+    /// that is no number, which counts as the first second.
     static func second(of date: Date) -> Int64 {
         let second = date.timeIntervalSince1970.rounded(.down)
+        guard !second.isNaN else { return seconds.lowerBound }
         return Int64(min(max(second, Double(seconds.lowerBound)), Double(seconds.upperBound)))
     }
 

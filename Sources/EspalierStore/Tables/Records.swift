@@ -209,6 +209,21 @@ final class RecordTable {
         return last.key.chunk > 0
     }
 
+    /// Returns the frame of a stored record that stands in chunks; nil if some of them are gone or
+    /// damaged.
+    func wholeLongFrame(
+        of handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> [UInt8]? {
+        let first = ChunkKey(handle.rawValue, 0)
+        // Only the first step of a removal puts the chunks together.
+        guard let last = try lastChunk(of: handle, in: transaction),
+            let count = try transaction.withValue(
+                keyspaces.long, first, { try? Chunks.count($0) }) ?? nil,
+            Int(last.key.chunk) + 1 == count
+        else { return nil }
+        return (try? transaction.longFrame(keyspaces, handle)) ?? nil
+    }
+
     private func lastChunk(
         of handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> (key: ChunkKey, bytes: Int)? {

@@ -67,8 +67,10 @@ final class CommitTransaction {
     /// Whether the commit lists the records anew that eviction may take: after damage, or for a
     /// repair.
     var mustRebuildRecency = false
-    /// Records that may lie on a cycle without a flag, or lead to one.
+    /// Records through which a new reference may have closed a cycle without a flag.
     var suspects: [Handle] = []
+    /// Records that may lie on a cycle without a flag, or lead to one, because a reference is gone.
+    var splitSuspects: [Handle] = []
     /// The number of rewritten records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0
     var checkedBytes: UInt64
@@ -430,7 +432,7 @@ final class CommitTransaction {
             // Without this reference, a cycle may split into several of which not all have a flag.
             isReferenced =
                 try isReferenced ?? (states.entry(handle, in: transaction).referenceCount > 0)
-            if isReferenced == true { suspectCycle(at: child) }
+            if isReferenced == true { suspectSplit(at: child) }
         }
     }
 

@@ -70,8 +70,13 @@ extension CommitTransaction {
         }
     }
 
-    /// Notes that a record may lie on a cycle or lead to one. The operation ends with a search.
+    /// Notes that a new reference may have closed a cycle through a record. The operation ends with
+    /// a search.
     func suspectCycle(at handle: Handle) { suspects.append(handle) }
+
+    /// Notes that a reference is gone that may have held several cycles together, of which a record
+    /// lies on one or leads to one. The operation ends with a search.
+    func suspectSplit(at handle: Handle) { splitSuspects.append(handle) }
 
     /// The records that a search looks at for each suspect. The scan for cycles finds those that
     /// lie further away.
@@ -79,16 +84,28 @@ extension CommitTransaction {
 
     /// Flags the cycles that an operation has closed, and those into which it has split a larger
     /// one.
+    ///
+    /// A cycle that is closed through a flagged record needs no other flag, so that this search
+    /// stops there. Without that, each write to a large group of records that refer to each other
+    /// would search thousands of them. After a split, the flagged record may lie on one part only.
     private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
-        guard !suspects.isEmpty else { return }
-        var search = CycleSearch()
+        guard !suspects.isEmpty || !splitSuspects.isEmpty else { return }
+        var closed = CycleSearch()
         for handle in suspects {
-            search.search(from: handle, limit: Self.suspectLimit) {
-                records.children(of: $0)
+            try closed.search(from: handle, limit: Self.suspectLimit) { record in
+                let flags = try states.entry(record, in: transaction).flags
+                return flags.contains(.onCycle) ? [] : records.children(of: record)
             }
         }
+        var split = CycleSearch()
+        for handle in splitSuspects {
+            split.search(from: handle, limit: Self.suspectLimit) { records.children(of: $0) }
+        }
         suspects.removeAll()
-        for handle in search.found.sorted() { try states.flagCycle(at: handle, in: transaction) }
+        splitSuspects.removeAll()
+        for handle in closed.found.union(split.found).sorted() {
+            try states.flagCycle(at: handle, in: transaction)
+        }
     }
 
     /// Counts a node that was written by itself as accessed. A key of the same name is deleted.

@@ -1,4 +1,5 @@
 #if CommandLine
+import EspalierStore
 import Foundation
 import Testing
 
@@ -25,6 +26,28 @@ struct DoctorCommandTests {
         let csv = try tool.succeed("doctor", "c", "--format", "csv").text.split(separator: "\n")
         #expect(csv.count == 2)
         #expect(csv[0].hasPrefix("espalier,lmdb,zstd,system,"))
+    }
+
+    @Test("A process that keeps the lock of the writer is a warning, as long as it does")
+    func blockedWriter() throws {
+        let path = tool.folder.url.appendingPathComponent("c").path
+        let cache = try NormalizedCache.existing(directory: path)
+        defer { cache.close() }
+        let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? cache.transaction { _ in
+                began.signal()
+                ended.wait()
+            }
+            isDone.signal()
+        }
+        began.wait()
+        let blocked = try tool.succeed("doctor", "c").text
+        ended.signal()
+        isDone.wait()
+        #expect(blocked.contains("warning: writer"))
+        #expect(try tool.succeed("doctor", "c", "--format", "json").json()["writer"] == "free")
     }
 
     @Test("`doctor` without a cache describes the system")

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import EspalierTestSupport
 import Testing
 
 @testable import EspalierStore
@@ -45,6 +46,37 @@ struct DictionaryTests {
                 #expect(entry.frameCount == UInt64(uses[number] ?? 0))
             }
             try expectClean(cache)
+        }
+    }
+
+    @Test("Deleted and evicted long records do not count among the frames of their dictionary")
+    func longRecords() throws {
+        try CompressedCache.with { cache in
+            var random = SeededGenerator(quietly: 5)
+            func expectCounts(long: Int) throws {
+                let frames = try cache.dictionaries.entries.values.reduce(0) { $0 + $1.frameCount }
+                let uses = try cache.dictionaryUses()
+                #expect(Int(frames) == uses.filter { $0.key > 1 }.values.reduce(0, +))
+                try expectClean(cache)
+                let keys = try cache.readStorage { transaction, keyspaces in
+                    var handles: Set<UInt64> = []
+                    try transaction.forEach(in: keyspaces.long) { key, _ in
+                        if let key = ChunkKey(key) { handles.insert(key.number) }
+                        return true
+                    }
+                    return handles.count
+                }
+                #expect(keys == long)
+            }
+            for number in 0..<12 {
+                let digits = (0..<6_000).map { _ in "\(Int.random(in: 0...99, using: &random)) " }
+                try cache.set(Bag("Long:\(number)", ["text": digits.joined()])).wait()
+            }
+            try expectCounts(long: 12)
+            for number in 0..<6 { try cache.delete("Long:\(number)").wait() }
+            try expectCounts(long: 6)
+            try cache.evict(to: .kibibytes(60)).wait()
+            try expectCounts(long: 0)
         }
     }
 

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import EspalierTestSupport
 import Foundation
 import Testing
 
@@ -39,6 +40,40 @@ struct CycleCollectionTests {
 
     private func isThere(_ name: String, in cache: NormalizedCache) throws -> Bool {
         try cache.handle(name) != nil
+    }
+
+    @Test("Writes one by one leave no cycle without a flagged record, however they are linked")
+    func friends() throws {
+        try withCache(Self.configuration) { cache in
+            var random = SeededGenerator(quietly: 11)
+            let count = 1_500
+            var friends: [Int: [Int]] = [:]
+            for number in (0..<count).shuffled(using: &random) {
+                let pair = (0..<2).map { _ in Int.random(in: 0..<count, using: &random) }
+                friends[number] = pair
+                let (left, right) = (Ring("f:\(pair[0])"), Ring("f:\(pair[1])"))
+                cache.set(Ring("f:\(number)", left: left, right: right), policy: .merge)
+            }
+            try cache.set(Person("p:1", "Anna")).wait()
+            try expectClean(cache)
+            var flagged: Set<Int> = []
+            for number in 0..<count where try cache.state("f:\(number)").flags.contains(.onCycle) {
+                flagged.insert(number)
+            }
+            // Without the flagged ones, each has to lead out: take away what leads nowhere.
+            var left = friends.filter { !flagged.contains($0.key) }
+            while true {
+                let ends = left.filter { $0.value.allSatisfy { left[$0] == nil } }
+                guard !ends.isEmpty else { break }
+                for number in ends.keys { left[number] = nil }
+            }
+            #expect(left.isEmpty)
+            #expect(flagged.count < count / 2)
+            try cache.overfill(budgets: 3)
+            let kept = try (0..<count).filter { try isThere("f:\($0)", in: cache) }
+            #expect(kept == [])
+            try expectClean(cache)
+        }
     }
 
     @Test("A cycle without a flag is evicted in its turn once a scan has found it")
