@@ -24,9 +24,9 @@ package struct CacheCondition: Sendable {
     /// slots of processes that have ended.
     package var readers: [Reader]
     package var readerSlots: Int
-    /// Whether somebody else kept the lock of the writer for as long as ``condition(waiting:)`` has
-    /// waited for it.
-    package var isWriterBlocked = false
+    /// Whether another thread or process held the lock of the writer during the whole wait of
+    /// ``condition(waiting:)``; nil if that has not tried the lock, or could not.
+    package var isWriterBlocked: Bool?
 }
 
 extension CacheCondition {
@@ -53,18 +53,17 @@ extension CacheCondition {
 extension NormalizedCache {
     /// Returns the state of the files, the map and the reader table.
     ///
-    /// - Parameter limit: How long to wait for the lock of the writer, to find out whether it is
-    ///   blocked; nil to leave that out.
+    /// - Parameter limit: How long to wait for the lock of the writer. With nil, the lock is not
+    ///   tried.
     package func condition(waiting limit: Duration? = nil) throws(CacheError) -> CacheCondition {
         do {
-            return try withTransaction(.snapshot) { transaction, generation in
-                var condition = try CacheCondition(transaction, generation, in: directory)
-                if let limit, !generation.environment.options.isReadOnly {
-                    condition.isWriterBlocked = try generation.environment.isWriterBlocked(
-                        for: limit)
-                }
-                return condition
+            var (condition, environment) = try withTransaction(.snapshot) {
+                transaction, generation in
+                let condition = try CacheCondition(transaction, generation, in: directory)
+                return (condition, generation.environment)
             }
+            condition.isWriterBlocked = limit.flatMap { environment.isWriterBlocked(for: $0) }
+            return condition
         } catch {
             throw CacheError(error)
         }
@@ -72,14 +71,14 @@ extension NormalizedCache {
 }
 
 extension EspalierLMDB.Environment {
-    /// Returns whether somebody else keeps the lock of the writer for `limit`.
-    fileprivate func isWriterBlocked(for limit: Duration) throws(LMDBError) -> Bool {
+    /// Returns whether another thread or process holds the lock of the writer for `limit`; nil if
+    /// the environment can't be written.
+    fileprivate func isWriterBlocked(for limit: Duration) -> Bool? {
         do throws(LMDBError) {
             try beginWrite(deadline: limit).abort()
             return false
         } catch {
-            guard error.code == .busy else { throw error }
-            return true
+            return error.code == .busy ? true : nil
         }
     }
 }

@@ -254,8 +254,8 @@ public final class CacheObservation: Sendable {
     ///
     /// - Parameters:
     ///   - onEnd: Called once, when the observation is released.
-    ///   - onFlush: Returns when all that was committed before has been handed over, and the
-    ///     handler has returned from it. The default is for a cache that does not know.
+    ///   - onFlush: Returns when the handler has returned from every change that had arrived before
+    ///     the call. The default returns at once.
     public init(
         onEnd: @escaping @Sendable () -> Void, onFlush: @escaping @Sendable () async -> Void = {}
     ) {
@@ -263,9 +263,11 @@ public final class CacheObservation: Sendable {
         self.onEnd = onEnd
     }
 
-    /// Waits until the observer has been told of all that was committed before.
+    /// Waits until the observer has handled every change that has arrived. All earlier commits of
+    /// this process have; a commit of another process or host may arrive later.
     ///
-    /// Returns at once for a cache that does not know, and for an observation that has ended.
+    /// Returns at once for an observation of one node or list, for a cache that does not support
+    /// it, and after the cache was closed.
     public func flush() async { await onFlush() }
 
     deinit { onEnd() }

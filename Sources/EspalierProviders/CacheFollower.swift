@@ -19,6 +19,9 @@ import Synchronization
 final class CacheFollower: Sendable {
     /// The most names that wait.
     private static let limit = 65_536
+    /// The rounds of reading that a flush waits for at most. If others commit without end, it does
+    /// not wait for all of that.
+    private static let mostRounds = 8
 
     /// What has changed in the cache and was not looked at yet.
     private struct Changes {
@@ -51,7 +54,18 @@ final class CacheFollower: Sendable {
         /// The number of fetches in progress, and what has changed during them.
         var openFetches = 0
         var duringFetches = Changes()
-        var flushes: [CheckedContinuation<Void, Never>] = []
+        /// The number of rounds of reading so far.
+        var rounds = 0
+        /// Calls of `flush`, each with the round after which it ends in any case.
+        var flushes: [(lastRound: Int, caller: CheckedContinuation<Void, Never>)] = []
+
+        /// Removes and returns the calls of `flush` that have ended.
+        mutating func takeEndedFlushes() -> [CheckedContinuation<Void, Never>] {
+            let isDone = waiting.isEmpty
+            let ended = flushes.filter { isDone || $0.lastRound <= rounds }
+            flushes.removeAll { isDone || $0.lastRound <= rounds }
+            return ended.map(\.caller)
+        }
     }
 
     private struct WeakOwner: Sendable { weak var manager: DataModelManager? }
@@ -103,14 +117,15 @@ final class CacheFollower: Sendable {
         if !missed.isEmpty { add(missed) }
     }
 
-    /// Waits until all that was committed before, and all that the follower knows of, is on the
-    /// screens.
+    /// Waits until the screens show every commit that has arrived, and every node that the follower
+    /// knows of.
     func flush() async {
         await observation.withLock { $0 }?.flush()
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
-                if state.isRunning { state.flushes.append(continuation) }
-                return !state.isRunning
+                guard state.isRunning else { return true }
+                state.flushes.append((state.rounds + Self.mostRounds, continuation))
+                return false
             }
             if isDone { continuation.resume() }
         }
@@ -120,18 +135,16 @@ final class CacheFollower: Sendable {
 
     private func run() async {
         while true {
-            let next = state.withLock { state -> (Changes?, [CheckedContinuation<Void, Never>]) in
+            let (changes, flushes) = state.withLock { state in
+                let flushes = state.takeEndedFlushes()
                 let changes = state.waiting
                 state.waiting = Changes()
-                guard changes.isEmpty else { return (changes, []) }
-                state.isRunning = false
-                defer { state.flushes = [] }
-                return (nil, state.flushes)
+                state.rounds += 1
+                state.isRunning = !changes.isEmpty
+                return (changes, flushes)
             }
-            guard let changes = next.0 else {
-                for flush in next.1 { flush.resume() }
-                return
-            }
+            for flush in flushes { flush.resume() }
+            guard !changes.isEmpty else { return }
             if let manager = owner.manager { await follow(changes, in: manager) }
         }
     }

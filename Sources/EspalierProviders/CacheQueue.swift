@@ -96,7 +96,8 @@ final class CacheQueue: Sendable {
             policy: policy.given, source: merges || policy == .merge ? 0 : source)
     }
 
-    /// Returns by which policy the cache is to store a model, followed by the manager or not.
+    /// Returns the policy by which the cache stores a model, whether or not the manager follows
+    /// the cache.
     private func policyInCache(of type: any SimpleModel.Type) -> TreePolicy {
         TreePolicy(policy, root: type.writePolicy)
     }

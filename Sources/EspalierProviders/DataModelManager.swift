@@ -145,20 +145,20 @@ open class DataModelManager: @unchecked Sendable {
     @preconcurrency
     open func mergeModels(_ models: [any SimpleModel], context: (any Sendable)? = nil) {
         guard follows else { return updateModels(models, context: context) }
-        submitMerged(models, .merge)
+        mergeInCache(models, .merge)
     }
 
-    /// Saves models that the cache merges, and shows what it makes of them. Models that merge as a
-    /// whole take the way of the app's own calls, which a subclass may override.
+    /// Saves models that the cache merges, and shows the merged models. With the policy `.merge` it
+    /// calls `mergeModels`, which a subclass may override.
     func saveMerged(
         _ models: [any SimpleModel], _ policy: TreePolicy, context: (any Sendable)?
     ) {
         if policy == .merge { return mergeModels(models, context: context) }
-        submitMerged(models, policy)
+        mergeInCache(models, policy)
     }
 
-    /// Lets the cache merge models, and then shows what it has made of them.
-    func submitMerged(_ models: [any SimpleModel], _ policy: TreePolicy) {
+    /// Lets the cache merge models, and then shows the merged models.
+    func mergeInCache(_ models: [any SimpleModel], _ policy: TreePolicy) {
         guard let follower = currentFollower else { return }
         let named = named(models)
         let identifiers = Set(named.compactMap(\.modelIdentifier))
@@ -275,9 +275,9 @@ open class DataModelManager: @unchecked Sendable {
         model.modelIdentifier?.isEmpty == false && policy.merges(model)
     }
 
-    /// Returns by which policy a write is shown: that of the call, else the manager's, else that of
-    /// the types. A manager that does not follow its cache shows what it is given, whatever the
-    /// cache makes of it.
+    /// Returns the policy by which the screens apply a write: that of the call, else the manager's,
+    /// else that of the types. A manager that does not follow its cache shows what it is given. The
+    /// cache may merge it all the same.
     func policy(of type: any SimpleModel.Type, _ policy: WritePolicy?) -> TreePolicy {
         follows ? TreePolicy(policy ?? writePolicy, root: type.writePolicy) : .replace
     }
@@ -448,7 +448,8 @@ open class DataModelManager: @unchecked Sendable {
     /// Waits until everything that was submitted before has been applied and delivered, and the
     /// cache has been called and has replied. A `CollectionCacheDelegate` has also written its
     /// changes, unless it can no longer write. A manager that follows its cache also shows what
-    /// others had committed before.
+    /// other managers of this process had committed before. A commit of another process may arrive
+    /// later.
     public func flush() async {
         // Work may submit more work: a deletion its cascade, a reply an edit. If other callers keep
         // submitting without end, their work is not waited for.

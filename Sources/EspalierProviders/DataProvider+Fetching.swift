@@ -107,7 +107,9 @@ extension DataProvider: PolicyFetching {
         switch result {
         case .failure(let error): delegate?.dataProvider(self, fetched: .failed(error))
         case .success(let answer):
-            let isShown = model != nil && model?.modelIdentifier == answer.value.modelIdentifier
+            // Two models without identifier need not be the same one, and no read refreshes them.
+            let identifier = answer.value.modelIdentifier
+            let isShown = identifier?.isEmpty == false && model?.modelIdentifier == identifier
             guard !lastRequested.after(time) else {
                 delegate?.dataProvider(self, fetched: .outOfDate)
                 break

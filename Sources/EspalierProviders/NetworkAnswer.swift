@@ -122,7 +122,8 @@ struct NetworkAnswer<Value: Sendable>: Sendable {
     let request: OpenRequest
     /// Whether the root was changed since the attempt began, so that the answer was not applied.
     let isOutOfDate: Bool
-    /// Whether screens that show the model wait for what the cache makes of the answer.
+    /// Whether the cache merges the answer, so that a screen which shows the model waits for the
+    /// merged one.
     var isMerged = false
     /// The write of the answer.
     let call: WriteCall

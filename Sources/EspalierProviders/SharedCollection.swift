@@ -296,7 +296,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///
     /// - Parameters:
     ///   - policy: The policy; nil for elements that the cache has already had.
-    ///   - merges: Whether a node of the elements merges, if the caller has found that out.
+    ///   - merges: Whether a node of the elements merges; nil if the caller does not know.
     ///   - keepsModels: Whether elements stay as the cache has them.
     private func saveAll(
         _ context: (any Sendable)?, _ policy: TreePolicy? = nil, merges: Bool? = nil,
@@ -327,7 +327,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
             guard !sent.isEmpty else { continue }
             if policy.merges(sent) {
-                manager.submitMerged(sent, policy)
+                manager.mergeInCache(sent, policy)
             } else {
                 manager.saveTogether(sent, policy, context)
             }

@@ -189,18 +189,25 @@ extension TreePolicy {
     func merges(_ model: some SimpleModel) -> Bool { merges([model]) }
 }
 
+/// The limits of a search through a model on the caller's thread: objects without identifiers may
+/// refer to each other in a circle.
+private enum SearchLimits {
+    static let models = 100_000
+    static let levels = 256
+}
+
 extension ConsistencyManagerModel {
-    /// The identifier of the model or, if it has none, those of the nodes below it that have one
-    /// and stand below no other such node.
-    ///
-    /// A node below 256 others without identifier is left out: objects without identifiers may
-    /// refer to each other in a circle.
+    /// The identifier of the model. If it has none: the identifiers of the nodes below it, without
+    /// the nodes below those. The search ends at the limits of a search; the cache reports the
+    /// nodes that it changes anyway.
     var outermostIdentifiers: Set<String> {
         var identifiers: Set<String> = []
+        var modelCount = 0
         func add(_ model: any ConsistencyManagerModel, _ level: Int) {
+            modelCount += 1
             if let identifier = model.modelIdentifier, !identifier.isEmpty {
                 identifiers.insert(identifier)
-            } else if level < 256 {
+            } else if level < SearchLimits.levels, modelCount < SearchLimits.models {
                 model.forEach { add($0, level + 1) }
             }
         }
@@ -212,15 +219,13 @@ extension ConsistencyManagerModel {
 /// Looks for a node whose type merges. It runs on the caller's thread, so it looks at a limited
 /// part of a model. A model beyond the limits counts as one with such a node: it is shown later.
 private struct MergingNodeSearch {
-    private static let mostModels = 100_000
-    private static let mostLevels = 256
     private var modelCount = 0
     private var level = 0
 
     mutating func finds(in model: any ConsistencyManagerModel) -> Bool {
         if type(of: model).writePolicy == .merge, model.modelIdentifier != nil { return true }
         modelCount += 1
-        guard modelCount < Self.mostModels, level < Self.mostLevels else { return true }
+        guard modelCount < SearchLimits.models, level < SearchLimits.levels else { return true }
         level += 1
         defer { level -= 1 }
         var isFound = false

@@ -173,6 +173,42 @@ final class NestedMergeTests {
         #expect(stored == Page(posts: [Post(id: 1, author: merged)]))
     }
 
+    @Test("A provider shows each answer that has no identifier, whatever it showed before")
+    func answersUnderKeys() async throws {
+        let page = DataProvider<Page>(dataModelManager: manager)
+        func answer(_ key: String, _ policy: FetchPolicy, _ id: Int) async throws {
+            let answer = Page(posts: [Post(id: id, author: whole)])
+            #expect(try await page.fetch(key, policy: policy) { answer } == answer)
+            #expect(page.data == answer)
+        }
+        try await answer("first page", .networkThenCache, 1)
+        try await answer("first page", .networkThenCache, 2)
+        try await answer("second page", .networkThenCache, 3)
+        await manager.flush()
+        let again = Page(posts: [Post(id: 4, author: whole)])
+        var values = page.values.makeAsyncIterator()
+        _ = try await page.fetch("second page", policy: .cacheAndNetwork) { again }
+        while let value = await values.next(), value != again {}
+        #expect(page.data == again)
+    }
+
+    @Test("A flush of the manager ends while others commit without end", .timeLimit(.minutes(1)))
+    func flushWhileOthersCommit() async throws {
+        try await cache.set(whole).committed
+        let screen = DataProvider<Writer>(dataModelManager: manager)
+        _ = try await screen.fetch("Writer:1")
+        let others = Task.detached { [cache] in
+            var round = 0
+            while !Task.isCancelled {
+                round += 1
+                try await cache.set(Writer(id: 1, name: "name \(round)")).committed
+            }
+        }
+        for _ in 0..<5 { await manager.flush() }
+        others.cancel()
+        _ = await others.result
+    }
+
     @Test("A flush of the manager waits for what others have committed before")
     func flush() async throws {
         try await cache.set(whole).committed

@@ -37,7 +37,7 @@ public struct FleetConfiguration: Sendable {
     /// servers. Default: 500 ms. Afterwards a read asks the servers.
     public var maximumStaleness = Duration.milliseconds(500)
     /// How long reads return copies after ``maximumStaleness`` has passed, while servers can't be
-    /// reached. Default: 30 s. Outcomes count such hits as expired. Afterwards reads miss.
+    /// reached. Default: 30 s. Outcomes mark such hits as expired. Afterwards reads miss.
     public var staleLimit = Duration.seconds(30)
     /// How long to wait for a connection and for an answer.
     public var timeout = Duration.seconds(1)

@@ -117,7 +117,7 @@ final class Follower: Sendable {
         let clock = RecordServer.clock(reply)
         var (position, isReset) = coherence.follow(
             index, runIdentifier: connection.runIdentifier, clock: clock)
-        if isReset { tellOfReset("has restarted") }
+        if isReset { tellOfReset("has restarted, or can't be followed from where this host was") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
             var command = RedisCommand(
@@ -153,8 +153,8 @@ final class Follower: Sendable {
         }
     }
 
-    /// Tells the log and the managers that all copies were thrown away: those read what they show
-    /// again.
+    /// Logs that all copies were thrown away, and tells the managers, which then read again what
+    /// they show.
     private func tellOfReset(_ reason: String) {
         logger?.notice("\(server.name) \(reason): all copies are fetched anew")
         observers.notifyReset()

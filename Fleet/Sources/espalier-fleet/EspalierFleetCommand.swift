@@ -124,7 +124,7 @@ struct Verify: AsyncParsableCommand {
     }
 }
 
-/// A server does not answer.
+/// Thrown if a server does not answer.
 private struct Unreachable: Error, CustomStringConvertible {
     let description = "A server can't be reached. Nothing was fetched."
 }

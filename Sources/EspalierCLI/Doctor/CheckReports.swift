@@ -69,7 +69,10 @@ struct DoctorReport: Printable {
             ("readers", "reader slots taken", .count(condition.readers.count)),
             ("readersActive", "reading now", .count(active.count)),
             ("readerSlots", "reader slots", .count(condition.readerSlots)),
-            ("writer", "writer's lock", .text(condition.isWriterBlocked ? "taken" : "free")),
+            (
+                "writer", "lock of the writer",
+                .text(condition.isWriterBlocked.map { $0 ? "taken" : "free" } ?? "unknown")
+            ),
         ]
     }
 

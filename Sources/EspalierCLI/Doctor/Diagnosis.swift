@@ -49,14 +49,15 @@ struct Diagnosis {
                 espalier budget.
                 """)
         }
-        if condition.isWriterBlocked {
+        if condition.isWriterBlocked == true {
             add(
                 .warning, "writer",
                 "Another process has kept the lock of the writer for more than a second.",
                 """
-                It is stopped, or its commit waits for the disk. The writes of all other \
-                processes fail after writeDeadline, five seconds by default. Its \
-                CacheStatistics.writerBlockedFor says for how long the commit has lasted.
+                That process is stopped, or its commit waits for the disk. While it holds the \
+                lock, writes of other processes fail after writeDeadline, five seconds by \
+                default. In that process, CacheStatistics.writerBlockedFor says how long the \
+                commit has lasted.
                 """)
         }
         add(readers: condition.readers, slots: condition.readerSlots)

@@ -76,7 +76,8 @@ struct ModelExpansion {
         let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
         return [
             ExtensionDeclSyntax(
-                nonisolated: type + clause, unparsed: initializers.joined(separator: "\n\n"))
+                nonisolatedHead: type + clause,
+                unparsedMembers: initializers.joined(separator: "\n\n"))
         ]
     }
 
@@ -224,9 +225,9 @@ struct ModelExpansion {
     }
 }
 
-/// Syntax that consists of text. A macro has to return syntax, and the plugin makes text of it. The
-/// compiler parses that: parsing it in the plugin as well takes longer than all else there, because
-/// SwiftPM does not optimise the plugin of a debug build.
+/// Syntax that holds unparsed text. A macro must return syntax, and the plugin turns it into text
+/// for the compiler, which parses it. Parsing it in the plugin, too, took longer than the rest of
+/// the expansion, because SwiftPM does not optimise the plugin of a debug build.
 extension DeclSyntax {
     /// Makes a declaration of its text.
     init(unparsed text: String) {
@@ -236,7 +237,7 @@ extension DeclSyntax {
 
 extension ExtensionDeclSyntax {
     /// Makes an extension of the type and its conformances, and of the text of its members.
-    init(nonisolated head: String, unparsed members: String) {
+    init(nonisolatedHead head: String, unparsedMembers members: String) {
         self.init(
             modifiers: [DeclModifierSyntax(name: .keyword(.nonisolated, trailingTrivia: .space))],
             extensionKeyword: .keyword(.extension, trailingTrivia: .space),

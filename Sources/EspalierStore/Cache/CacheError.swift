@@ -242,7 +242,8 @@ extension CacheError {
                 .storage,
                 """
                 There are no file descriptors left. Close files and caches that are not needed, or \
-                raise the limit of the process. An open cache needs seven.
+                raise the limit of the process or of the system. An open cache needs seven file \
+                descriptors.
                 """,
                 cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)

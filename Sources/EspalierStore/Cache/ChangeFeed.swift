@@ -93,8 +93,8 @@ final class ChangeFeed: Sendable {
         subscription(isOwn: isOwn).changes
     }
 
-    /// Returns a sequence like `subscribe`, and the subscription, which tells what the reader of
-    /// the sequence has dealt with.
+    /// Returns the sequence that `subscribe` returns, and its subscription, whose `flush` waits for
+    /// the reader of the sequence.
     func subscription(
         isOwn: Bool = false
     ) -> (changes: AsyncStream<ChangeSet>, subscription: ChangeSubscription) {
@@ -130,7 +130,7 @@ final class ChangeFeed: Sendable {
         }
 
         deinit {
-            // Nobody can take what waits.
+            // No reader is left that could take the waiting change sets.
             subscriber.finish(dropping: true)
             onEnd()
         }

@@ -33,9 +33,10 @@ final class ChangeSubscription: Sendable {
         /// Calls of `flush`, with the number of change sets that each waits for.
         var flushes: [(count: Int, caller: CheckedContinuation<Void, Never>)] = []
 
-        /// Removes the calls of `flush` that have nothing more to wait for. The subscriber asks for
-        /// the next change set, so it has dealt with all that it has taken.
-        mutating func endedFlushes() -> [CheckedContinuation<Void, Never>] {
+        /// Removes and returns the calls of `flush` that have nothing more to wait for. Called when
+        /// the subscriber asks for the next change set: by then it has dealt with all that it has
+        /// taken.
+        mutating func takeEndedFlushes() -> [CheckedContinuation<Void, Never>] {
             guard !flushes.isEmpty else { return [] }
             let (ended, open) = (
                 flushes.filter { isFinished || $0.count <= taken },
@@ -87,11 +88,11 @@ final class ChangeSubscription: Sendable {
         await withCheckedContinuation { caller in
             let (result, flushes) = state.withLock {
                 state -> (ChangeSet??, [CheckedContinuation<Void, Never>]) in
-                let flushes = state.endedFlushes()
+                let flushes = state.takeEndedFlushes()
                 guard state.waiting.isEmpty else {
                     let changes = state.waiting.removeFirst()
                     state.identifiers -= changes.identifierCount
-                    // A union stands for more than one.
+                    // A union stands for several change sets that have arrived.
                     state.taken = state.arrived - state.waiting.count
                     return (.some(changes), flushes)
                 }
@@ -127,7 +128,7 @@ final class ChangeSubscription: Sendable {
                 state.identifiers = 0
             }
             defer { state.callers = [] }
-            return (state.callers, state.endedFlushes())
+            return (state.callers, state.takeEndedFlushes())
         }
         for caller in callers { caller.resume(returning: nil) }
         for flush in flushes { flush.resume() }

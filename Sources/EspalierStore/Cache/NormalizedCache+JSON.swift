@@ -16,10 +16,10 @@ extension NormalizedCache {
     /// bytes are written as a UUID. A reference to a deleted node, or back to a node that contains
     /// it, is left out.
     ///
-    /// Records do not know the types of values, so three values differ from what `JSONEncoder`
-    /// writes. A dictionary is always an object: `JSONEncoder` writes an array if the keys are not
-    /// strings or `Int`s. A relative `URL` is an array of its text and its base. NaN and infinite
-    /// numbers are null, where `JSONEncoder` throws.
+    /// The JSON differs from that of `JSONEncoder` in three cases. Records do not know the types of
+    /// values, so a dictionary is always an object, and a relative `URL` is an array of its text
+    /// and its base. `JSONEncoder` writes an array for a dictionary whose keys are not strings or
+    /// `Int`s. A number that is NaN or infinite is null, where `JSONEncoder` throws.
     ///
     /// - Parameters:
     ///   - identifier: The node's identifier.

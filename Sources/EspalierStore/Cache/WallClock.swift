@@ -86,6 +86,8 @@ final class SteadyClock: AgeClock {
     var now: Date {
         let now = clock.now.timeIntervalSince1970
         let time = state.withLock { state in
+            // If the app's clock returns NaN, the time stands still.
+            guard !now.isNaN else { return max(state.last, 0) + state.lead }
             if now < state.last { state.lead += state.last - now }
             state.last = now
             return now + state.lead

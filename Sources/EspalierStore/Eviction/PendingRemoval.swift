@@ -110,7 +110,8 @@ extension CommitTransaction {
 
     /// Deletes chunks from the end, so that the rest is always the beginning of the record.
     private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
-        // A frame counts among those of its dictionary as long as it is whole: until now.
+        // The dictionary counts a frame as long as all of its chunks are there. The first step of
+        // the removal ends that.
         if let frame = try records.wholeLongFrame(of: handle, in: transaction) {
             ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) }
         }

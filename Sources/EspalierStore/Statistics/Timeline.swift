@@ -90,8 +90,8 @@ package struct Timeline: Hashable, Sendable {
     /// The current second of the clock that samples and ages use.
     package static var currentSecond: Int64 { second(of: Date()) }
 
-    /// Returns the second of a date, within the accepted ones. An app's own clock may return a date
-    /// that is no number, which counts as the first second.
+    /// Returns the second of a date, within the accepted ones. A date that is no number counts as
+    /// the first second.
     static func second(of date: Date) -> Int64 {
         let second = date.timeIntervalSince1970.rounded(.down)
         guard !second.isNaN else { return seconds.lowerBound }

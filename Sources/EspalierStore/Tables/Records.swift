@@ -215,7 +215,7 @@ final class RecordTable {
         of handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> [UInt8]? {
         let first = ChunkKey(handle.rawValue, 0)
-        // Only the first step of a removal puts the chunks together.
+        // After the first step chunks are missing. This check avoids joining the rest at each step.
         guard let last = try lastChunk(of: handle, in: transaction),
             let count = try transaction.withValue(
                 keyspaces.long, first, { try? Chunks.count($0) }) ?? nil,

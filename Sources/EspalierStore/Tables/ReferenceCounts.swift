@@ -289,6 +289,24 @@ final class ReferenceCounts {
         try update(handle, in: transaction) { $0.flags.remove(flag) }
     }
 
+    /// Whether `recency` lists a record as one on a cycle: the evictor judges the cycles through it
+    /// in their turn. A blocked record is not listed, because a record outside of its cycle refers
+    /// to that.
+    func isListedCycle(
+        _ handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        let flags = try entry(handle, in: transaction).flags
+        return flags.contains(.onCycle) && !flags.contains(.blocked)
+    }
+
+    /// Lists a blocked record of a cycle again. The record outside of the cycle that blocked it may
+    /// have become a part of the cycle.
+    func unblockCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        let flags = try entry(handle, in: transaction).flags
+        guard flags.isSuperset(of: [.onCycle, .blocked]) else { return }
+        try clear(.blocked, of: handle, in: transaction)
+    }
+
     /// Flags a record that a search found on a cycle, if it still is a record.
     func flagCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
         guard try entry(handle, in: transaction).mayBeFlagged else { return }

@@ -69,7 +69,8 @@ final class CommitTransaction {
     var mustRebuildRecency = false
     /// Records through which a new reference may have closed a cycle without a flag.
     var suspects: [Handle] = []
-    /// Records that may lie on a cycle without a flag, or lead to one, because a reference is gone.
+    /// Records that a removed reference led to. They may lie on a cycle without a flag, or lead to
+    /// one.
     var splitSuspects: [Handle] = []
     /// The number of rewritten records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0

@@ -70,12 +70,12 @@ extension CommitTransaction {
         }
     }
 
-    /// Notes that a new reference may have closed a cycle through a record. The operation ends with
-    /// a search.
+    /// Notes that a record has a new reference, which may have closed a cycle through it. The
+    /// operation ends with a search.
     func suspectCycle(at handle: Handle) { suspects.append(handle) }
 
-    /// Notes that a reference is gone that may have held several cycles together, of which a record
-    /// lies on one or leads to one. The operation ends with a search.
+    /// Notes that a reference to a record was removed. A cycle may have split into several, and the
+    /// record may lie on one of them or lead to one. The operation ends with a search.
     func suspectSplit(at handle: Handle) { splitSuspects.append(handle) }
 
     /// The records that a search looks at for each suspect. The scan for cycles finds those that
@@ -85,16 +85,17 @@ extension CommitTransaction {
     /// Flags the cycles that an operation has closed, and those into which it has split a larger
     /// one.
     ///
-    /// A cycle that is closed through a flagged record needs no other flag, so that this search
-    /// stops there. Without that, each write to a large group of records that refer to each other
-    /// would search thousands of them. After a split, the flagged record may lie on one part only.
+    /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
+    /// first search stops at such records. Without that, each write to a large group of records
+    /// that refer to each other would search thousands of them. After a split the flagged record
+    /// may lie on one part only, so the second search does not stop.
     private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
         guard !suspects.isEmpty || !splitSuspects.isEmpty else { return }
         var closed = CycleSearch()
         for handle in suspects {
             try closed.search(from: handle, limit: Self.suspectLimit) { record in
-                let flags = try states.entry(record, in: transaction).flags
-                return flags.contains(.onCycle) ? [] : records.children(of: record)
+                try states.isListedCycle(record, in: transaction)
+                    ? [] : records.children(of: record)
             }
         }
         var split = CycleSearch()
@@ -105,6 +106,7 @@ extension CommitTransaction {
         splitSuspects.removeAll()
         for handle in closed.found.union(split.found).sorted() {
             try states.flagCycle(at: handle, in: transaction)
+            try states.unblockCycle(at: handle, in: transaction)
         }
     }
 

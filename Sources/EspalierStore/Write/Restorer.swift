@@ -146,7 +146,7 @@ struct Restorer {
     }
 
     /// Flags the cycles that restored records close. Each such cycle goes through a record whose
-    /// children have changed. The search stops at flagged records.
+    /// children have changed. The search stops at records that are listed as on a cycle.
     private func flagCycles(
         through changed: [Handle], _ restored: [Handle: [Handle]],
         in transaction: borrowing WriteTransaction
@@ -154,14 +154,14 @@ struct Restorer {
         var search = CycleSearch()
         for start in changed.sorted() {
             try search.search(from: start) { handle in
-                let flags = try commit.states.entry(handle, in: transaction).flags
-                if flags.contains(.onCycle) { return [] }
+                if try commit.states.isListedCycle(handle, in: transaction) { return [] }
                 if let children = restored[handle] { return children }
                 return try commit.readableRecord(handle)?.children ?? []
             }
         }
         for handle in search.found.sorted() {
             try commit.states.set(.onCycle, of: handle, in: transaction)
+            try commit.states.unblockCycle(at: handle, in: transaction)
         }
     }
 }

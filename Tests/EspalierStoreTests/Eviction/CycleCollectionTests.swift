@@ -60,7 +60,8 @@ struct CycleCollectionTests {
             for number in 0..<count where try cache.state("f:\(number)").flags.contains(.onCycle) {
                 flagged.insert(number)
             }
-            // Without the flagged ones, each has to lead out: take away what leads nowhere.
+            // No cycle may be left without the flagged records. The loop removes records that refer
+            // to no record that is left.
             var left = friends.filter { !flagged.contains($0.key) }
             while true {
                 let ends = left.filter { $0.value.allSatisfy { left[$0] == nil } }
@@ -72,6 +73,36 @@ struct CycleCollectionTests {
             try cache.overfill(budgets: 3)
             let kept = try (0..<count).filter { try isThere("f:\($0)", in: cache) }
             #expect(kept == [])
+            try expectClean(cache)
+        }
+    }
+
+    @Test("A cycle that takes in the record outside which has blocked it is evicted in its turn")
+    func blockedCycle() throws {
+        try withCache(Self.configuration) { cache in
+            try cache.set(Ring("f", left: Ring("y", left: Ring("f")))).wait()
+            try cache.overfill(budgets: 0.3, prefix: "a")
+            try cache.set(Ring("x", left: Ring("f")), policy: .merge).wait()
+            // The evictor judges the cycle, to which x refers.
+            var isBlocked = false
+            for step in 0..<40 where !isBlocked {
+                try cache.overfill(budgets: 0.05, prefix: "b\(step)")
+                isBlocked = try ["f", "y"].contains {
+                    try cache.state($0).flags.isSuperset(of: [.onCycle, .blocked])
+                }
+            }
+            try #require(isBlocked)
+            try cache.set(Ring("y", right: Ring("x")), policy: .merge).wait()
+            try cache.set(Person("after", "written after the cycle")).wait()
+            var isAfterThere = true
+            try cache.overfill(budgets: 3, prefix: "c") {
+                guard isAfterThere else { return }
+                isAfterThere = try isThere("after", in: cache)
+                if !isAfterThere {
+                    for name in ["f", "y", "x"] { #expect(try !isThere(name, in: cache)) }
+                }
+            }
+            #expect(!isAfterThere)
             try expectClean(cache)
         }
     }

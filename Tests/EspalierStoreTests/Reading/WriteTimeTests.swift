@@ -46,6 +46,33 @@ struct WriteTimeTests {
         try hit(cache.readOutcome(Note.self, identifier))
     }
 
+    @Test("While a clock returns NaN, the time of the cache stands still")
+    func clockWithoutTime() throws {
+        final class Broken: Sendable {
+            let time = Mutex(Double.nan)
+        }
+        let broken = Broken()
+        var configuration = Configuration.forTests
+        configuration.clock = WallClock(of: broken) {
+            Date(timeIntervalSince1970: $0.time.withLock { $0 })
+        }
+        try withCache(configuration) { cache in
+            try cache.set(Note(id: "1", text: "before")).wait()
+            broken.time.withLock { $0 = 2_000_000_000 }
+            try cache.set(Note(id: "2", text: "with a time")).wait()
+            broken.time.withLock { $0 = .nan }
+            try cache.set(Note(id: "3", text: "again")).wait()
+            let date = Date(timeIntervalSince1970: 2_000_000_000)
+            #expect(try hit(cache, "Note:2").writtenAt == date)
+            #expect(try hit(cache, "Note:3").writtenAt == date)
+            // A step back is noticed all the same.
+            broken.time.withLock { $0 = 1_999_999_000 }
+            try cache.set(Note(id: "4", text: "earlier")).wait()
+            #expect(try hit(cache, "Note:4").writtenAt == date)
+            try expectClean(cache)
+        }
+    }
+
     @Test("A hit tells when its model was written by itself; reads and other writes change nothing")
     func ownWrites() throws {
         try withCache(configuration) { cache in
