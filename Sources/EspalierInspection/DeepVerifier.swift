@@ -166,7 +166,8 @@ struct DeepVerifier {
         let flags = (try? inspection.state(of: handle))??.flags ?? []
         let stored: StoredRecord = flags.contains(.lost) ? .lost : .nothing
         let isDeleted = !flags.isDisjoint(with: [.tombstone, .pendingRemoval])
-        let problem = isDeleted ? nil : stored.problem
+        // Eviction has cut the references of a record on a large cycle.
+        let problem = isDeleted || flags.contains(.cut) ? nil : stored.problem
         targets[handle] = .some(problem)
         return problem
     }

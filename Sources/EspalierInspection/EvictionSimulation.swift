@@ -98,6 +98,8 @@ private struct EvictionSimulation: EvictionGraph {
     /// The states that have changed. Evicted records stand in `gone` instead.
     private var states: [Handle: StateEntry] = [:]
     private var gone: Set<Handle> = []
+    /// Records on large cycles whose references were cut.
+    private var cut: Set<Handle> = []
     private var heap = RecencyHeap()
     private var pages: FreedPages
     private var preview = EvictionPreview()
@@ -172,6 +174,12 @@ private struct EvictionSimulation: EvictionGraph {
         case .block(let handle, let externalReferences):
             for handle in [handle] + externalReferences { try change(handle) { $0.block() } }
         case .unflag(let handle): try change(handle) { $0.unflag() }
+        case .cut(let handle, _):
+            for child in try children(handle) {
+                try release(child, at: oldest.stamp, isPendingRemoval: false)
+            }
+            cut.insert(handle)
+            try change(handle) { $0.unflag() }
         }
     }
 
@@ -183,7 +191,9 @@ private struct EvictionSimulation: EvictionGraph {
         return try states[handle] ?? inspection.state(of: handle) ?? .default
     }
 
-    func children(_ handle: Handle) throws -> [Handle] { try record(handle)?.children ?? [] }
+    func children(_ handle: Handle) throws -> [Handle] {
+        cut.contains(handle) ? [] : try record(handle)?.children ?? []
+    }
 
     private func record(_ handle: Handle) throws -> Record? {
         guard !gone.contains(handle), case .record(let record) = try inspection.record(handle)
@@ -224,8 +234,9 @@ private struct EvictionSimulation: EvictionGraph {
             }
             first = first ?? record
             let isPendingRemoval = handles.count == 1 && record.nameSpace == .collection
+            let children = try children(handle)
             try erase(record)
-            for child in record.children where !members.contains(child) {
+            for child in children where !members.contains(child) {
                 if isPendingRemoval { try eraseSegment(child, accessedAt: stamp) }
                 try release(child, at: stamp, isPendingRemoval: isPendingRemoval)
             }

@@ -78,11 +78,9 @@ package final class Inspection {
 
     /// Returns the record under a handle, or the reason why there is none.
     package func record(_ handle: Handle) throws -> StoredRecord {
-        // Commits remove a deleted long record in steps: some of its chunks may be gone.
-        if let flags = try state(of: handle)?.flags, flags.contains(.pendingRemoval),
-            !flags.contains(.blocked)
-        {
-            return .deleted
+        // Commits remove a long record in steps: some of its chunks may be gone.
+        if let flags = try state(of: handle)?.flags, flags.contains(.pendingRemoval) {
+            return flags.contains(.lost) ? .lost : .deleted
         }
         do {
             if let record = try stored.record(handle) { return .record(record) }

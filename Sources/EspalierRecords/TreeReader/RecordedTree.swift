@@ -112,6 +112,9 @@ package final class RecordedTree: Sendable {
         range = low <= high ? low...high : 0...0
     }
 
+    /// The records that have others below them.
+    package var parents: [Handle] { nodes.lazy.filter { $0.size > 1 }.map(\.handle) }
+
     /// Returns the nodes with the open subtrees marked.
     private static func markingOpen(_ nodes: [Node]) -> [Node] {
         guard nodes.contains(where: \.isRepeat) else { return nodes }

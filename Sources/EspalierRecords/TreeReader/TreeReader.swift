@@ -17,6 +17,7 @@ package final class TreeReader {
     let ageRule: AgeRule?
     /// Whether the ages of all records count, whatever their types say.
     @usableFromInline let checksAllAges: Bool
+    private let notesFollowed: Bool
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>
@@ -74,6 +75,8 @@ package final class TreeReader {
         /// age is in `ages`.
         var fresh: (Handle, Handle)?
         var expired: [Handle] = []
+        /// The records whose references the read has followed.
+        var followed: [Handle] = []
     }
 
     struct MemoKey: Hashable {
@@ -101,6 +104,10 @@ package final class TreeReader {
     /// The number of records decoded.
     package var recordCount: Int { state.recordCount }
 
+    /// The records whose references the read has followed to a record, once or more often each;
+    /// empty unless the read was asked to note them.
+    package var followed: [Handle] { state.followed }
+
     /// Whether the read left a back reference out.
     package var isCut: Bool { state.isCut }
 
@@ -113,7 +120,7 @@ package final class TreeReader {
     package init(
         source: any RecordSource, limits: TreeLimits = TreeLimits(),
         missingFields rule: MissingFieldRule = .stop, cancellation: ReadCancellation? = nil,
-        recorder: TreeRecorder? = nil, ages: AgeRule? = nil
+        recorder: TreeRecorder? = nil, ages: AgeRule? = nil, notesFollowed: Bool = false
     ) {
         self.source = source
         self.limits = limits
@@ -122,6 +129,7 @@ package final class TreeReader {
         self.recorder = recorder
         ageRule = ages
         checksAllAges = ages?.checksAll == true
+        self.notesFollowed = notesFollowed
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
@@ -296,6 +304,9 @@ package final class TreeReader {
     /// is being decoded.
     @usableFromInline
     func visit(_ handle: Handle, _ type: ObjectIdentifier) throws -> Bool {
+        if notesFollowed, let parent = path.current, state.followed.last != parent {
+            state.followed.append(parent)
+        }
         switch path.visit(handle, type) {
         // Names of types are needed for missing fields, and kept on the path of repeated records.
         case .first: return missingFieldRule == .collect

@@ -11,11 +11,13 @@ import Synchronization
 ///
 /// For every cycle that can be reached from where the search starts, ``found`` has the record at
 /// which the search entered it. Flagging the records found leaves no cycle without a flag.
-struct CycleSearch {
+struct CycleFinder {
     private enum Mark { case onPath, done }
 
     private var marks: [Handle: Mark] = [:]
     private(set) var found: Set<Handle> = []
+    /// The records that searches have looked at.
+    private(set) var lookCount = 0
 
     /// Searches what can be reached from `start`.
     ///
@@ -23,17 +25,21 @@ struct CycleSearch {
     ///   - limit: Records after which the search stops. Cycles through records that it has not seen
     ///     by then may not be found.
     ///   - children: Returns the children of a record; none where the search should not go on.
+    /// - Returns: Whether the search has seen everything.
+    @discardableResult
     mutating func search(
         from start: Handle, limit: Int = .max, children: (Handle) throws -> [Handle]
-    ) rethrows {
-        guard marks[start] == nil else { return }
+    ) rethrows -> Bool {
+        guard marks[start] == nil else { return true }
         marks[start] = .onPath
-        let known = marks.count
+        lookCount += 1
+        let end = limit < .max - lookCount ? lookCount + limit : .max
         var path = [(record: start, rest: try children(start)[...])]
         while let last = path.indices.last {
-            guard marks.count - known < limit else {
-                for step in path { marks[step.record] = .done }
-                return
+            guard lookCount < end else {
+                // What leads from these records was not seen: a later search has to look again.
+                for step in path { marks[step.record] = nil }
+                return false
             }
             guard let child = path[last].rest.popFirst() else {
                 marks[path.removeLast().record] = .done
@@ -44,9 +50,11 @@ struct CycleSearch {
             case .onPath: found.insert(child)
             case nil:
                 marks[child] = .onPath
+                lookCount += 1
                 path.append((child, try children(child)[...]))
             }
         }
+        return true
     }
 }
 
@@ -82,7 +90,7 @@ struct CycleScan {
             starts.append(handle)
             return true
         }
-        var search = CycleSearch()
+        var search = CycleFinder()
         for handle in starts {
             try search.search(from: handle, limit: EvictionRule.searchLimit) {
                 try reads.children(of: $0)
@@ -163,7 +171,7 @@ extension CommitTransaction {
         }
         counters.cyclesCollectedAt = counters.bytesWritten
         counters.cycleScanHandle = 1
-        mustJudgeLargeCycles = true
+        mustJudgeBlockedCycles = true
     }
 }
 

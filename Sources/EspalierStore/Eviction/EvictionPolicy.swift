@@ -12,7 +12,7 @@ package import EspalierRecords
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
 // - CycleCollection: the scan that finds unflagged cycles.
-// - LargeCycle: the eviction of large cycles, over several commits.
+// - LargeCycle: cuts references where a cycle is too large to be evicted as one.
 //
 // # The states of a record
 //
@@ -26,13 +26,14 @@ package import EspalierRecords
 //     on a cycle        1 or more   onCycle                yes    yes    under its stamp
 //     blocked           1 or more   onCycle, blocked       yes    yes    no
 //     pending removal   any number  pendingRemoval         some   no     first, under stamp 0
-//     waiting removal   1 or more   pendingRemoval,blocked yes    no     no
 //     tombstone         1 or more   tombstone              no     no     no
 //     lost              any number  lost                   no     yes    if it has no references
+//     cut               1 or more   lost,nameless,blocked  no     no     no
 //     gone              0           no state               no     no     no
 //
 // A pin is a reference that no record holds. A record that is pending removal and still referred to
-// also has the flag tombstone. A lost record without a name also has the flag nameless.
+// also has the flag tombstone, or becomes a cut one. A lost record without a name also has the flag
+// nameless.
 //
 //                        the last reference goes
 //        +------------+ ------------------------> +------+  evicted, if small
@@ -61,9 +62,8 @@ package import EspalierRecords
 //   referenced or a root again. The evictor treats a lost record without references as a root.
 // - A tombstone, or a lost record without a name, is gone with its last reference.
 //
-// A cycle of more than 64 records is evicted over several commits. Its records lose their names a
-// few at a time and become waiting removals. The last one becomes pending removal. Each of the
-// others follows when the first reference to it goes.
+// A record on a cycle that is too large to be evicted as one loses its references instead. They are
+// replaced by references to a lost record, and the record is referenced from then on.
 
 /// The part of the cache that ``EvictionRule`` reads. It reads no more than it needs to decide.
 package protocol EvictionGraph {
@@ -86,6 +86,9 @@ package enum EvictionStep: Equatable {
     case block(Handle, externalReferences: [Handle])
     /// The record is on no cycle any more, and something refers to it.
     case unflag(Handle)
+    /// Its cycle is too large to be evicted as one: cut the references of the record. `members` are
+    /// records of the cycle, as many as the search has found.
+    case cut(Handle, members: Set<Handle>)
 }
 
 /// Decides which record is evicted next: exact subtree LRU, from counts and stamps alone.
@@ -97,13 +100,23 @@ package enum EvictionStep: Equatable {
 /// because a removed reference hands its stamp on: every record counts as accessed at least as
 /// recently as the records that refer to it.
 ///
+/// Cycles of more than 1,024 records are an exception. People who are friends of each other, or
+/// pins, boards and users, make one cycle of nearly all records, and to evict it would empty the
+/// cache. Such a cycle is cut at the flagged record that was accessed longest ago, whoever refers
+/// to it. That record keeps its values and loses its references, so trees that need only its values
+/// stay whole. Reads touch the flagged records whose references they follow, once a cache has such
+/// a cycle.
+///
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
 package enum EvictionRule {
-    /// The most records searched to judge one cycle. A record of a larger cycle is blocked, and
-    /// `Evictor` judges the cycle with others of its size, now and then.
+    /// The most records searched to judge one cycle. If more can be reached, a record that the
+    /// search has found to be on a cycle is cut. Any other is blocked, and `Evictor` judges it with
+    /// others, now and then.
     package static let searchLimit = 1 << 15
+    /// The most records of a cycle that is evicted as one.
+    package static let memberLimit = 1 << 10
 
     /// Returns what to do with the record of `handle`.
     ///
@@ -111,20 +124,22 @@ package enum EvictionRule {
     ///   - regardlessOfAge: Whether the record is to go for its own sake, and not because it stands
     ///     first in `recency`. It is not moved to a later time then.
     ///   - searchLimit: Records searched to judge its cycle.
+    ///   - memberLimit: The most records of a cycle that is evicted as one.
     /// - Throws: What `graph` throws.
     /// - Complexity: O(1) for a record that nothing refers to or that is pending removal. For
     ///   others the children of at most `searchLimit` records are read.
     package static func step(
         for handle: Handle, in graph: some EvictionGraph, regardlessOfAge: Bool = false,
-        searchLimit: Int = searchLimit
+        searchLimit: Int = searchLimit, memberLimit: Int = memberLimit
     ) throws -> EvictionStep {
         let entry = try graph.entry(handle)
-        if entry.flags.contains(.pendingRemoval), !entry.flags.contains(.blocked) {
-            return .release(handle)
-        }
+        if entry.flags.contains(.pendingRemoval) { return .release(handle) }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
-        guard let cycle = try judge(handle, in: graph, searchLimit: searchLimit) else {
-            return .block(handle, externalReferences: [])
+        let cycle: JudgedCycle
+        switch try judge(handle, in: graph, searchLimit: searchLimit, memberLimit: memberLimit) {
+        case .unknown: return .block(handle, externalReferences: [])
+        case .large(let members): return .cut(handle, members: members)
+        case .whole(let whole): cycle = whole
         }
         guard !cycle.members.isEmpty else { return .unflag(handle) }
         if !cycle.externalReferences.isEmpty {
@@ -136,21 +151,37 @@ package enum EvictionRule {
         return .evict(cycle.members.sorted(), stamp: cycle.stamp)
     }
 
-    /// Returns the cycle through a record; nil if more than `searchLimit` records can be reached
-    /// from it.
+    /// What a search tells of the cycle through a record.
+    enum Judgement {
+        /// The cycle. It has no members if the record is on none.
+        case whole(JudgedCycle)
+        /// The cycle is too large to be evicted as one. These are some of its records.
+        case large(Set<Handle>)
+        /// More records can be reached than the search looked at, and none of those that it looked
+        /// at leads back.
+        case unknown
+    }
+
+    /// Judges the cycle through a record.
     static func judge(
-        _ handle: Handle, in graph: some EvictionGraph, searchLimit: Int
-    ) throws -> JudgedCycle? {
-        guard let cycle = try Cycle.through(handle, limit: searchLimit, children: graph.children)
-        else { return nil }
+        _ handle: Handle, in graph: some EvictionGraph, searchLimit: Int,
+        memberLimit: Int = memberLimit
+    ) throws -> Judgement {
+        var search = CycleSearch(from: handle, memberLimit: memberLimit)
+        guard try search.run(limit: searchLimit, children: graph.children) else {
+            return search.members.isEmpty ? .unknown : .large(search.members)
+        }
+        guard search.members.count <= memberLimit else { return .large(search.members) }
         var judged = JudgedCycle()
-        for (member, references) in cycle.references {
+        for member in search.members {
             let entry = try graph.entry(member)
             judged.members.append(member)
             judged.stamp = max(judged.stamp, entry.stamp)
-            if entry.referenceCount > references { judged.externalReferences.append(member) }
+            if entry.referenceCount > search.references(to: member) {
+                judged.externalReferences.append(member)
+            }
         }
-        return judged
+        return .whole(judged)
     }
 }
 
@@ -164,39 +195,51 @@ struct JudgedCycle {
     var stamp = Stamp.never
 }
 
-/// The records that can be reached from one record and lead back to it.
-struct Cycle: Equatable {
-    /// The records of the cycle, each with the number of references to it from within the cycle.
-    /// Empty if no path leads back to the first record.
-    var references: [Handle: UInt64] = [:]
+/// The search for the records that can be reached from one record and lead back to it: its cycle.
+struct CycleSearch {
+    /// The records reached so far, each with those that refer to it, as often as they do.
+    private var parents: [Handle: [Handle]]
+    private let start: Handle
+    private let memberLimit: Int
+    /// The records reached that are known to lead back to the first one.
+    private(set) var members: Set<Handle> = []
 
-    /// Returns the cycle through `start`; nil if more than `limit` records can be reached from it.
+    init(from start: Handle, memberLimit: Int = .max) {
+        self.start = start
+        self.memberLimit = memberLimit
+        parents = [start: []]
+    }
+
+    /// Searches until everything that can be reached was seen, or the cycle is known to have more
+    /// than `memberLimit` records. Returns false if more than `limit` records can be reached.
     ///
     /// - Complexity: One call of `children` for each record reached, and no recursion.
-    static func through(
-        _ start: Handle, limit: Int, children: (Handle) throws -> [Handle]
-    ) rethrows -> Cycle? {
-        var parents: [Handle: [Handle]] = [start: []]
+    mutating func run(limit: Int, children: (Handle) throws -> [Handle]) rethrows -> Bool {
         var open = [start]
         while let record = open.popLast() {
             for child in try children(record) {
                 if parents[child] == nil {
-                    guard parents.count < limit else { return nil }
+                    guard parents.count < limit else { return false }
                     open.append(child)
                 }
                 parents[child, default: []].append(record)
+                if child == start || members.contains(child) { addMembers(leadingTo: record) }
             }
+            guard members.count <= memberLimit else { return true }
         }
-        var cycle = Cycle()
-        open = [start]
-        // Follows the same references backwards: every record on the way leads to `start`.
-        while let record = open.popLast() {
-            guard cycle.references[record] == nil, let referring = parents[record],
-                !referring.isEmpty
-            else { continue }
-            cycle.references[record] = UInt64(referring.count)
-            open += referring
-        }
-        return cycle
+        return true
     }
+
+    /// Adds a record that refers to a member, and all those that lead to it.
+    private mutating func addMembers(leadingTo record: Handle) {
+        var open = [record]
+        while let record = open.popLast() {
+            guard members.insert(record).inserted else { continue }
+            open += parents[record] ?? []
+        }
+    }
+
+    /// Returns the number of references to a member from within the cycle, after a search that has
+    /// seen everything.
+    func references(to member: Handle) -> UInt64 { UInt64(parents[member]?.count ?? 0) }
 }

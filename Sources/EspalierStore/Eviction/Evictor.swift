@@ -53,6 +53,9 @@ struct Evictor {
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
     private var freedShare = 1.0
+    /// Whether the records of the next cycle need more pages than are left, and fewer than a whole
+    /// transaction has.
+    private var needsNextTransaction = false
     /// How many steps to take until more expired records are moved to the old end.
     private var stepsToExpired = 0
 
@@ -71,13 +74,12 @@ struct Evictor {
     }
 
     /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
-    /// steps. Judges the cycles first that are too large to be judged in their turn, if
-    /// `judgingLargeCycles` says so, or if a scan has ended and this commit does not make room for
-    /// a write. Checks the pages before it takes any, and again in the end.
+    /// steps. Judges the blocked cycles first if `judgingBlockedCycles` says so, or if a scan has
+    /// ended and this commit does not make room for a write. Checks the pages before it takes any, and again in the end.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
-        towards goal: EvictionGoal, steps stepLimit: Int, judgingLargeCycles: Bool,
+        towards goal: EvictionGoal, steps stepLimit: Int, judgingBlockedCycles: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         _ = try budget.check(transaction)
@@ -88,7 +90,7 @@ struct Evictor {
             // While the reader table is full, pages can't be counted, and nothing is evicted.
             if budget.beginCounting() {
                 try evict(
-                    towards: goal, steps: stepLimit, judgingLargeCycles: judgingLargeCycles,
+                    towards: goal, steps: stepLimit, judgingBlockedCycles: judgingBlockedCycles,
                     in: &transaction)
             }
             evicted.spent = .now - start
@@ -113,13 +115,12 @@ struct Evictor {
     }
 
     private mutating func evict(
-        towards goal: EvictionGoal, steps stepLimit: Int, judgingLargeCycles: Bool,
+        towards goal: EvictionGoal, steps stepLimit: Int, judgingBlockedCycles: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         let plan = budget.plan
         var order = RecencyOrder(commit)
-        var isToJudge = judgingLargeCycles || goal == .watermark && commit.mustJudgeLargeCycles
-        var namesLeft = Self.namesOfCommit
+        var isToJudge = judgingBlockedCycles || goal == .watermark && commit.mustJudgeBlockedCycles
         var isAbove = false
         var start: Int?
         while true {
@@ -138,7 +139,7 @@ struct Evictor {
                 try commit.applyPending(in: &transaction)
                 pages = try budget.pagesCopied(in: transaction)
             }
-            guard progress.steps < stepLimit, pages < limit else {
+            guard progress.steps < stepLimit, pages < limit, !needsNextTransaction else {
                 // After a write, an eviction in the background has room of its own.
                 let isWrite = commit.changes.writeCount > 0
                 hasMoreToEvict = progress.steps > spared.count || isAbove && isWrite
@@ -148,11 +149,11 @@ struct Evictor {
             // If not even one step has fitted, the next one is as small as possible.
             try commit.limitRemovalBatch(
                 toPages: stepLimit == 1 ? 0 : limit - pages, in: transaction)
-            if isAbove, isToJudge, commit.largeCycle == nil {
+            if isAbove, isToJudge {
                 isToJudge = false
-                commit.mustJudgeLargeCycles = false
+                commit.mustJudgeBlockedCycles = false
                 let oldest = try order.oldest(in: &transaction)
-                if let cycle = try largeCycle(upTo: oldest?.stamp, in: transaction),
+                if let cycle = try blockedCycle(upTo: oldest?.stamp, in: transaction),
                     let found = cycle.members.last
                 {
                     try evict(
@@ -161,17 +162,6 @@ struct Evictor {
                     progress.steps += 1
                     continue
                 }
-            }
-            if isAbove, let cycle = commit.largeCycle,
-                try isLast(cycle, &order, in: &transaction)
-                    || mayRemoveNames(
-                        namesLeft, towards: goal, pages, below: limit, in: transaction)
-            {
-                try commit.continueLargeCycle(countingIn: &evicted, in: &transaction)
-                namesLeft -= CommitTransaction.nameBatch
-                progress.steps += 1
-                progress.removals += 1
-                continue
             }
             if isAbove { try moveExpired(in: transaction) }
             guard let oldest = try next(&order, isAbove: isAbove, in: &transaction) else {
@@ -213,16 +203,12 @@ struct Evictor {
     /// released, before it is written to these keyspaces. When half of the pages above the
     /// watermark are in use, records that are older than the removed one are evicted, too: the
     /// removal could otherwise fill the map.
-    ///
-    /// If that root belongs to the large cycle under way, the removal goes on before it. To look at
-    /// the root again would begin the same cycle for ever.
     private func next(
         _ order: inout RecencyOrder, isAbove: Bool, in transaction: inout WriteTransaction
     ) throws -> RecencyEntry? {
         guard let oldest = try order.oldest(in: &transaction) else { return nil }
         guard isAbove, oldest.stamp == .never,
-            let root = try order.oldestRoot(in: &transaction),
-            root.handle != commit.largeCycle?.lastNamed
+            let root = try order.oldestRoot(in: &transaction)
         else { return oldest }
         let removal = try commit.states.entry(oldest.handle, in: transaction)
         guard removal.released != StateEntry.allReleased else { return oldest }
@@ -231,34 +217,9 @@ struct Evictor {
         return isNext ? root : oldest
     }
 
-    /// The most names of a large cycle that one commit removes.
-    private static let namesOfCommit = 1_024
-
-    /// Whether the next names of a large cycle may be removed before other records are evicted.
-    ///
-    /// Each record of the cycle gets a state of its own when it loses its name, and the first page
-    /// is free only after the last name. So a commit that makes room for a write removes no
-    /// names, and any other one only some: what it then evicts gives back the pages.
-    private func mayRemoveNames(
-        _ left: Int, towards goal: EvictionGoal, _ pages: Int, below limit: Int,
-        in transaction: borrowing WriteTransaction
-    ) throws -> Bool {
-        if case .pages(_, .budget) = goal { return false }
-        let isRoom = pages + 2 * CommitTransaction.nameBatch < limit
-        return try left > 0 && isRoom && !isScarce(in: transaction)
-    }
-
-    /// Whether no other record can be evicted before a large cycle.
-    private func isLast(
-        _ cycle: LargeCycle, _ order: inout RecencyOrder, in transaction: inout WriteTransaction
-    ) throws -> Bool {
-        let oldest = try order.oldest(in: &transaction)
-        return oldest == nil || oldest?.handle == cycle.lastNamed
-    }
-
     /// Whether half of the pages above the watermark are in use. Then other records are evicted
-    /// before more names are removed or more children released. Both take pages: they could fill
-    /// the map, and no commit could go on.
+    /// before more children are released, which takes pages: that could fill the map, and no commit
+    /// could go on.
     private func isScarce(in transaction: borrowing WriteTransaction) throws -> Bool {
         try transaction.pages().used > (budget.plan.high + budget.plan.capacity) / 2
     }
@@ -301,15 +262,14 @@ struct Evictor {
         // A record that this transaction has made a root is the rest of a tree already counted.
         let isTree = !states.hasChanged(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
+        if commit.largeCycle?.allowsCut(of: oldest.handle) == true,
+            try states.entry(oldest.handle, in: transaction).isListedCycle
+        {
+            return try cut(oldest, reason: reason, in: &transaction)
+        }
         switch try EvictionRule.step(for: oldest.handle, in: graph) {
         case .evict(let handles, let stamp):
-            let isSpared = try !isExpired(oldest, in: transaction)
-            if isSpared, handles.contains(where: isTouched),
-                spared.insert(oldest.handle).inserted
-            {
-                commit.states.tick()
-                return try states.touch(oldest.handle, in: transaction)
-            }
+            if try isSpared(handles, of: oldest, in: transaction) { return }
             try evict(
                 handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
                 in: &transaction)
@@ -323,24 +283,60 @@ struct Evictor {
                 try states.update(handle, in: transaction) { $0.block() }
             }
         case .unflag(let handle): try states.update(handle, in: transaction) { $0.unflag() }
+        case .cut(_, let members):
+            commit.largeCycle = LargeCycle(members: members)
+            try cut(oldest, reason: reason, in: &transaction)
         }
+    }
+
+    /// Returns whether records stay because a read has touched one of them since the last commit.
+    /// Moves the oldest one to the young end then.
+    private mutating func isSpared(
+        _ handles: [Handle], of oldest: RecencyEntry, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard try !isExpired(oldest, in: transaction), handles.contains(where: isTouched),
+            spared.insert(oldest.handle).inserted
+        else { return false }
+        commit.states.tick()
+        try commit.states.touch(oldest.handle, in: transaction)
+        return true
+    }
+
+    /// Cuts the references of a record on a large cycle, unless a pin keeps what is below it.
+    private mutating func cut(
+        _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
+    ) throws {
+        let handle = oldest.handle
+        if try isSpared([handle], of: oldest, in: transaction) { return }
+        if try commit.isKeptFromCuts(handle, in: transaction) {
+            return try commit.states.update(handle, in: transaction) { $0.block() }
+        }
+        progress.removals += 1
+        let isMoreLeft = try commit.cutReferences(
+            of: handle, reason: reason, countingIn: &evicted, in: &transaction)
+        if !isMoreLeft { commit.largeCycle?.countCut() }
     }
 }
 
 extension Evictor {
-    /// Evicts a root or the records of a cycle, or begins to evict a large cycle.
+    /// Evicts a root or the records of a cycle. If these are too many for one transaction, cuts the
+    /// references of one of them: the others are roots then, or on smaller cycles.
     ///
-    /// - Parameter found: The record that `recency` lists, or that is blocked. Of a large cycle, it
-    ///   loses its name last: until then it leads to the cycle again, even if the cache is closed
-    ///   meanwhile.
+    /// - Parameter found: The record that `recency` lists, or that is blocked.
     private mutating func evict(
         _ handles: [Handle], foundBy found: Handle, accessedAt stamp: Stamp,
         reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
     ) throws {
-        if handles.count > 1, try commit.isLargeCycle(handles) {
-            return try commit.beginLargeCycle(
-                handles.filter { $0 != found } + [found], accessedAt: stamp, reason: reason,
-                in: transaction)
+        if handles.count > commit.removalBatch {
+            if handles.count <= CommitTransaction.largestRemovalBatch, progress.steps > 0 {
+                needsNextTransaction = true
+                return
+            }
+            try commit.states.update(found, in: transaction) { $0.stamp = stamp }
+            _ = try commit.cutReferences(
+                of: found, reason: reason, countingIn: &evicted, in: &transaction)
+            progress.removals += 1
+            return
         }
         try commit.evict(
             handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
@@ -352,13 +348,13 @@ extension Evictor {
     /// Returns the least recently accessed of the blocked cycles to which nothing outside refers;
     /// nil if none was accessed before `limit`.
     ///
-    /// `EvictionRule` finds all of them in their turn but those from which more records can be
-    /// reached than it searches. This function has no limit and visits each cycle once. It is
-    /// called when as many bytes as the budget were written, and when nothing else is left.
+    /// `EvictionRule` finds all of them in their turn but those from which it has seen no path back
+    /// among the records that it searches. This function has no limit and visits each cycle once.
+    /// It is called when as many bytes as the budget were written, and when nothing else is left.
     ///
     /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
     ///   ones.
-    private func largeCycle(
+    private func blockedCycle(
         upTo limit: Stamp?, in transaction: borrowing WriteTransaction
     ) throws -> JudgedCycle? {
         let snapshot = transaction.snapshot
@@ -366,17 +362,14 @@ extension Evictor {
         var judged: Set<Handle> = []
         var oldest: JudgedCycle?
         for handle in try blockedHandles(in: transaction) where !judged.contains(handle) {
-            guard
-                let cycle = try EvictionRule.judge(handle, in: graph, searchLimit: .max),
-                !cycle.members.isEmpty
-            else { continue }
+            let judgement = try EvictionRule.judge(
+                handle, in: graph, searchLimit: .max, memberLimit: .max)
+            guard case .whole(let cycle) = judgement, !cycle.members.isEmpty else { continue }
             judged.formUnion(cycle.members)
             guard cycle.externalReferences.isEmpty, cycle.stamp <= limit ?? cycle.stamp,
                 oldest.map({ cycle.stamp < $0.stamp }) ?? true,
                 !cycle.members.contains(where: isTouched)
             else { continue }
-            // The record that has the flag keeps its name to the end: it leads to the cycle again
-            // if the cache is closed meanwhile.
             oldest = cycle
             oldest?.members = cycle.members.filter { $0 != handle }.sorted() + [handle]
         }
@@ -406,7 +399,7 @@ private struct CommitGraph: EvictionGraph {
     func children(_ handle: Handle) throws -> [Handle] {
         // A record that is pending removal releases its children in steps of its own.
         let flags = try commit.states.entry(handle, in: snapshot).flags
-        guard !flags.contains(.pendingRemoval) || flags.contains(.blocked) else { return [] }
+        guard !flags.contains(.pendingRemoval) else { return [] }
         return try commit.readableRecord(handle)?.children ?? []
     }
 }
@@ -482,13 +475,14 @@ extension CommitTransaction {
     ) throws {
         var victim = Victim(stamp: stamp, reason: reason)
         let members = Set(handles)
+        let fitsOneStep = try fitsOneStep(handles)
         for handle in handles {
             guard let record = try readableRecord(handle) else {
                 try evictUnreadable(handle, in: &transaction)
                 continue
             }
             victim.add(record)
-            if handles.count == 1, isLarge(record) {
+            if !fitsOneStep {
                 try scheduleRemoval(record, accessedAt: stamp, in: &transaction)
                 continue
             }

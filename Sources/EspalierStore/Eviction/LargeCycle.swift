@@ -1,81 +1,122 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// A cycle of more records than one step removes, or that releases more children, while it is
-/// evicted over several commits.
-///
-/// Its records lose their names first, a few at a time. Until the last one does, every tree that
-/// can be reached by a name is whole. Then the last one is scheduled for removal, and each of the
-/// others follows when a first reference to it goes.
-///
-/// Nothing on disk lists the records of the cycle. If the cache is closed or another process writes
-/// before all names are gone, the cycle is judged anew, and its eviction goes on.
-struct LargeCycle {
-    let stamp: Stamp
-    let reason: Eviction.Reason
-    /// The records that have names, each with the number of references to it, all of which come
-    /// from the cycle.
-    fileprivate var named: ArraySlice<(handle: Handle, referenceCount: UInt64)>
+// A cycle that is too large to be evicted as one is cut at the flagged record that was accessed
+// longest ago. The references of that record are replaced by references to a lost record:
+//
+//     User:7   name "Ada", boards -> Board:70, Board:71        before
+//     User:7   name "Ada", boards -> lost, lost                after
+//
+// What a cut loses: a tree that needs these references is a miss (`lost`), and the next write of
+// the record restores it. Trees that need only the values of the record stay whole. What other
+// records do not refer to, of what was below the record, counts as accessed when the record was,
+// and is evicted next.
 
-    /// The record that keeps its name to the end. If `recency` lists one of the cycle, it is this.
-    var lastNamed: Handle? { named.last?.handle }
+/// Records of a cycle that is too large to be evicted as one, as a search has found them.
+///
+/// A search looks at thousands of records, so what it has found serves for several cuts. Cuts only
+/// remove references, so a record may have left the cycle meanwhile: a sixteenth of the members may
+/// be cut before the next search.
+struct LargeCycle {
+    private let members: Set<Handle>
+    private var cutsLeft: Int
+
+    init(members: Set<Handle>) {
+        self.members = members
+        cutsLeft = max(1, members.count / 16)
+    }
+
+    /// Returns whether a record may be cut without another search.
+    func allowsCut(of handle: Handle) -> Bool { cutsLeft > 0 && members.contains(handle) }
+
+    mutating func countCut() { cutsLeft -= 1 }
 }
 
 extension CommitTransaction {
-    /// The names that one step removes.
-    static let nameBatch = 8
-
-    /// Begins to evict a cycle to which nothing outside refers. The last of `handles` keeps its
-    /// name until the end.
-    func beginLargeCycle(
-        _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason,
-        in transaction: borrowing WriteTransaction
-    ) throws {
-        var cycle = LargeCycle(stamp: stamp, reason: reason, named: [])
-        for handle in handles {
-            let entry = try states.entry(handle, in: transaction)
-            guard !entry.flags.contains(.pendingRemoval) else { continue }
-            cycle.named.append((handle, entry.referenceCount))
-        }
-        largeCycle = cycle
+    /// Returns whether a record is kept, though its cycle is to be cut: a pin or an optimistic
+    /// change keeps it. Finds out what they keep, if that is not known.
+    func isKeptFromCuts(
+        _ handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard !pins.isEmpty else { return false }
+        if !pins.isMeasured { try measurePins(in: transaction) }
+        return pins.isPinned(handle)
     }
 
-    /// Removes some more names. Gives up if a record was accessed, replaced or referred to since
-    /// the cycle was judged.
-    func continueLargeCycle(
-        countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
-    ) throws {
-        guard var cycle = largeCycle else { return }
-        let batch = cycle.named.prefix(Self.nameBatch)
-        cycle.named = cycle.named.dropFirst(batch.count)
-        var records: [Record] = []
-        for (handle, referenceCount) in batch {
-            let entry = try states.entry(handle, in: transaction)
-            guard entry.flags.isSubset(of: [.onCycle, .blocked]), entry.stamp <= cycle.stamp,
-                entry.referenceCount <= referenceCount,
-                let record = try readableRecord(handle)
-            else { return largeCycle = nil }
-            records.append(record)
+    /// Cuts the references of a record on a large cycle, at most ``removalBatch`` in one step. A
+    /// long record, which can't be rewritten in one step, becomes lost instead.
+    ///
+    /// - Returns: Whether references are left for a further step.
+    func cutReferences(
+        of handle: Handle, reason: Eviction.Reason, countingIn evicted: inout EvictionCounts,
+        in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        guard let record = try readableRecord(handle) else {
+            try states.update(handle, in: transaction) { $0.unflag() }
+            return false
         }
-        let isLast = cycle.named.isEmpty
-        var victim = Victim(stamp: cycle.stamp, reason: cycle.reason)
-        for (position, record) in records.enumerated() {
-            victim.add(record)
-            try index.removeEntry(of: record, in: &transaction)
-            if isLast, position == records.count - 1 {
-                try states.scheduleRemoval(
-                    record.handle, accessedAt: cycle.stamp, in: transaction)
-            } else {
-                try states.scheduleRemovalWhenReleased(
-                    record.handle, accessedAt: cycle.stamp, in: transaction)
+        let stamp = try states.entry(handle, in: transaction).stamp
+        counters.cuts += 1
+        generation.noteCuts()
+        if record.isLong {
+            let victim = Victim(stamp: stamp, reason: reason)
+            try loseInSteps(record, as: victim, countingIn: &evicted, in: &transaction)
+            return false
+        }
+        let known = try record.children.first {
+            try states.entry($0, in: transaction).flags.contains(.cut)
+        }
+        let whole = record.children.filter { $0 != known }
+        let cut = Set(whole.prefix(removalBatch))
+        if !cut.isEmpty {
+            let lost = try known ?? states.makeCutRecord(in: transaction)
+            try replace(cut, by: lost, in: record, in: transaction)
+            for child in cut.sorted() {
+                try states.release(child, evictedAt: stamp, in: transaction)
             }
         }
-        largeCycle = isLast ? nil : cycle
-        guard !victim.entries.isEmpty else { return }
+        guard cut.count == whole.count else { return true }
+        try states.update(handle, in: transaction) { $0.unflag() }
+        return false
+    }
+
+    /// Writes a record again that refers to `lost` where it referred to the records of `cut`.
+    private func replace(
+        _ cut: Set<Handle>, by lost: Handle, in record: Record,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var splicer = ValueSplicer()
+        try ByteReader.reading(record.values) { reader in
+            try splicer.append(0..<reader.end, of: reader) { ordinal in
+                guard ordinal < record.children.count else {
+                    throw FormatError.malformed("a child that is not in the record")
+                }
+                let child = record.children[ordinal]
+                return cut.contains(child) ? lost : child
+            }
+        }
+        let content = RecordContent(
+            nameSpace: record.nameSpace, identifier: record.identifier, shape: record.shape,
+            children: splicer.children, values: splicer.values[...])
+        let shape = shapes.bind(
+            content.shape, next: &counterTable.value.nextShape, limit: records.valueLimit)
+        records.store(content, shape, at: record.handle, over: record)
+        if case .number(let number, _) = shape { shapes.retain(number) }
+        shapes.release(record.shapeNumber)
+    }
+
+    /// Removes the name of a long record now, and the rest in steps. References to it lead to a
+    /// lost record.
+    private func loseInSteps(
+        _ record: Record, as victim: Victim, countingIn evicted: inout EvictionCounts,
+        in transaction: inout WriteTransaction
+    ) throws {
+        var victim = victim
+        victim.add(record)
         changes.add(victim)
-        evicted.add(
-            records: victim.entries.count, bytes: victim.bytes, accessedAt: cycle.stamp,
-            isGroup: isLast)
-        if isLast { evicted.addTree() }
+        evicted.add(records: 1, bytes: victim.bytes, accessedAt: victim.stamp, isGroup: false)
+        try index.removeEntry(of: record, in: &transaction)
+        try states.scheduleRemovalAsLost(
+            record.handle, accessedAt: victim.stamp, in: transaction)
     }
 }

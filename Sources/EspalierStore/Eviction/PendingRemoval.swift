@@ -34,18 +34,19 @@ extension CommitTransaction {
             || record.isLong
     }
 
-    /// Returns whether the records of a cycle are too many to be removed in one step, or release
-    /// too many children.
-    func isLargeCycle(_ handles: [Handle]) throws -> Bool {
-        guard handles.count <= removalBatch else { return true }
+    /// Returns whether a record, or the records of a cycle, can be removed in one step: none is
+    /// long, and they do not release too many children.
+    func fitsOneStep(_ handles: [Handle]) throws -> Bool {
+        if handles.count == 1 { return try !(readableRecord(handles[0]).map(isLarge) ?? false) }
+        guard handles.count <= removalBatch else { return false }
         let members = Set(handles)
         var released = 0
         for handle in handles {
-            let children = try readableRecord(handle)?.children ?? []
-            released += children.count { !members.contains($0) }
-            if released > removalBatch { return true }
+            guard let record = try readableRecord(handle) else { continue }
+            released += record.children.count { !members.contains($0) }
+            if record.isLong || released > removalBatch { return false }
         }
-        return false
+        return true
     }
 
     /// Returns whether any record may be pending removal. Only such records have stamp 0 in

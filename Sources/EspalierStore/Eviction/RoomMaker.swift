@@ -147,14 +147,14 @@ final class RoomMaker: Sendable {
     }
 
     /// Commits a transaction that evicts. If nothing is left in the order of eviction, looks for
-    /// cycles that are too large to be judged in their turn.
+    /// blocked cycles that nothing outside refers to any more.
     private func evict(
         _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
     ) throws -> EvictionProgress {
         let progress = try committer.commitOnce(request, in: generation)
         guard progress.steps == 0, committer.isExhausted else { return progress }
         var request = request
-        request.judgesLargeCycles = true
+        request.judgesBlockedCycles = true
         return try committer.commitOnce(request, in: generation)
     }
 

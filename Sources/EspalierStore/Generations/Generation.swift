@@ -33,6 +33,7 @@ package final class Generation: Sendable {
     // atomic
     /// The last transaction that was asked for `ExpiryMark`, shifted by one bit, and the answer.
     let untypedAges = Atomic<UInt64>(0)
+    private let hasCutRecords = Atomic<Bool>(false)
 
     private init(
         name: String, number: UInt64, environment: Environment, _ heading: Heading,
@@ -64,7 +65,14 @@ package final class Generation: Sendable {
         shapes = other.shapes
         dictionaries = other.dictionaries
         blocks = other.blocks
+        if other.hasCuts { noteCuts() }
     }
+
+    /// Whether eviction has cut references of records on large cycles. If so, a read touches the
+    /// records on cycles whose references it follows.
+    var hasCuts: Bool { hasCutRecords.load(ordering: .relaxed) }
+
+    func noteCuts() { hasCutRecords.store(true, ordering: .relaxed) }
 
     /// The bytes of everything beside `data.mdb`: lock.mdb with 510 readers, `guard`, `current` and
     /// its copy during a switch, and the two directories themselves.
@@ -93,9 +101,12 @@ package final class Generation: Sendable {
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             let heading = try openHeading(environment, ifNew: budget, configuration.encryption)
             if heading.budget == budget {
-                return Generation(
+                let generation = Generation(
                     name: name, number: number, environment: environment, heading,
                     blocks: configuration.blockCache)
+                let counters = try? environment.read { try $0.counters(generation.keyspaces) }
+                if let counters, counters.cuts > 0 { generation.noteCuts() }
+                return generation
             }
             environment.close()
             budget = heading.budget

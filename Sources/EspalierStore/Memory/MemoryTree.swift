@@ -21,6 +21,8 @@ class MemoryTree: @unchecked Sendable {
     let source: MemorySource
     /// The record that counts as accessed.
     let handle: Handle
+    /// Records on cycles below it that count as accessed, too.
+    let cycles: [Handle]
     let tree: RecordedTree
     let isCut: Bool
     let recordCount: Int
@@ -46,6 +48,7 @@ class MemoryTree: @unchecked Sendable {
     /// What a read tells of the tree that it has decoded.
     struct Description {
         let handle: Handle
+        let cycles: [Handle]
         let isCut: Bool
         let recordCount: Int
         /// The bytes of the records.
@@ -65,6 +68,7 @@ class MemoryTree: @unchecked Sendable {
         self.source = source
         self.tree = tree
         handle = description.handle
+        cycles = description.cycles
         isCut = description.isCut
         recordCount = description.recordCount
         recordBytes = description.recordBytes

@@ -353,7 +353,21 @@ package final class SnapshotReader {
     ) throws -> TreeReader {
         TreeReader(
             source: try noting ?? source(), limits: limits, missingFields: rule,
-            cancellation: cancellation, recorder: recorder, ages: ageRule)
+            cancellation: cancellation, recorder: recorder, ages: ageRule,
+            notesFollowed: commit == nil && generation.hasCuts)
+    }
+
+    /// Returns the records on cycles whose references a read has followed, besides `entry`.
+    /// Eviction cuts these references, unless the record counts as accessed.
+    private func followedCycles(
+        of treeReader: TreeReader, _ tree: RecordedTree?, below entry: Handle
+    ) -> [Handle] {
+        guard !treeReader.followed.isEmpty else { return [] }
+        // The read has not entered the records of subtrees that memory had.
+        let reused = treeReader.recorder?.hasReused == true ? tree?.parents : nil
+        return Set(treeReader.followed + (reused ?? [])).filter { handle in
+            handle != entry && (try? state(of: handle).isListedCycle) == true
+        }
     }
 
     /// Makes the reads see what is confirmed.
@@ -433,14 +447,17 @@ package final class SnapshotReader {
         if let reason {
             return .miss(treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }
-        touched.append(handle)
         // A damaged group of states makes no read a miss.
         let writtenAt = clock == nil ? nil : (try? state(of: handle))?.writtenAt?.date
-        if let memory, let tree = treeReader.recorder?.finish(treeReader) {
+        let tree = treeReader.recorder?.finish(treeReader)
+        let cycles = followedCycles(of: treeReader, tree, below: handle)
+        touched += [handle] + cycles
+        if let memory, let tree {
             isKept = keep(
                 tree,
                 MemoryTree.Description(
-                    handle: handle, isCut: treeReader.isCut, recordCount: treeReader.recordCount,
+                    handle: handle, cycles: cycles, isCut: treeReader.isCut,
+                    recordCount: treeReader.recordCount,
                     recordBytes: treeReader.byteCount, commit: memory.commit,
                     writtenAt: clock.map { _ in writtenAt }, ages: treeReader.ages))
         }
@@ -504,10 +521,9 @@ package final class SnapshotSource: RecordSource {
 
     private func lookUp(_ handle: Handle) throws -> RecordLookup {
         let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
-        // A commit removes a deleted long record in steps: some of its chunks may be gone.
-        let isPendingRemoval = flags.contains(.pendingRemoval) && !flags.contains(.blocked)
-        if flags.contains(.tombstone) || isPendingRemoval { return .tombstone }
         if flags.contains(.lost) { return .lost }
+        // A commit removes a deleted long record in steps: some of its chunks may be gone.
+        if !flags.isDisjoint(with: [.tombstone, .pendingRemoval]) { return .tombstone }
         guard let buffer = try stored.longRecordBytes(handle) else { return .nothing }
         return .found(buffer.reader, owner: buffer)
     }
@@ -561,9 +577,8 @@ private final class TransactionSource: RecordSource {
 
     func record(_ handle: Handle) throws -> RecordLookup {
         let flags = try commit.states.entry(handle, in: snapshot).flags
-        if flags.contains(.tombstone) { return .tombstone }
         if flags.contains(.lost) { return .lost }
-        if flags.contains(.pendingRemoval), !flags.contains(.blocked) { return .tombstone }
+        if !flags.isDisjoint(with: [.tombstone, .pendingRemoval]) { return .tombstone }
         guard let record = try commit.records.find(handle) else { return .nothing }
         let buffer = record.owner ?? RecordBuffer(record.reader, 0..<record.reader.end)
         return .found(buffer.reader, owner: buffer)

@@ -51,6 +51,9 @@ package struct Counters: Hashable, Sendable {
     var rawSinceTraining: UInt64 = 0
     var storedSinceTraining: UInt64 = 0
 
+    /// How often references of a record on a large cycle were cut.
+    package var cuts: UInt64 = 0
+
     /// Visits all fields in the order in which they are stored. A new field goes to the end.
     ///
     /// Visiting a list of key paths took a hundred times as long, and every commit reads and writes
@@ -80,6 +83,7 @@ package struct Counters: Hashable, Sendable {
         try body(&trainedRatio)
         try body(&rawSinceTraining)
         try body(&storedSinceTraining)
+        try body(&cuts)
     }
 
     private static let fieldCount = {

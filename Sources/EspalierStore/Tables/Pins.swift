@@ -296,11 +296,20 @@ extension CommitTransaction {
         limit: Int, of budget: ByteCount, in transaction: borrowing WriteTransaction
     ) throws {
         guard pins.cost > limit else { return }
+        try measurePins(in: transaction)
+        guard pins.cost <= limit else { throw CacheError.pinnedFull(budget) }
+    }
+}
+
+extension CommitTransaction {
+    /// Finds out which records are pinned or below a pin, and what they cost.
+    ///
+    /// - Complexity: Reads all of these records.
+    func measurePins(in transaction: borrowing WriteTransaction) throws {
         pins.beginMeasurement()
         try pins.add(transaction.pinnedHandles(keyspaces) + layers.heldHandles) {
             try readableRecord($0)
         }
-        guard pins.cost <= limit else { throw CacheError.pinnedFull(budget) }
     }
 }
 

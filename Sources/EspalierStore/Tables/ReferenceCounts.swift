@@ -214,7 +214,9 @@ final class ReferenceCounts {
         if try entry(handle, in: transaction).referenceCount != count {
             try update(handle, in: transaction) { entry in
                 // The reference that is gone may be the one that kept the cycle.
-                if count < entry.referenceCount { entry.flags.remove(.blocked) }
+                if count < entry.referenceCount, !entry.flags.contains(.cut) {
+                    entry.flags.remove(.blocked)
+                }
                 entry.referenceCount = count
             }
         }
@@ -289,16 +291,6 @@ final class ReferenceCounts {
         try update(handle, in: transaction) { $0.flags.remove(flag) }
     }
 
-    /// Whether `recency` lists a record as one on a cycle: the evictor judges the cycles through it
-    /// in their turn. A blocked record is not listed, because a record outside of its cycle refers
-    /// to that.
-    func isListedCycle(
-        _ handle: Handle, in transaction: borrowing WriteTransaction
-    ) throws -> Bool {
-        let flags = try entry(handle, in: transaction).flags
-        return flags.contains(.onCycle) && !flags.contains(.blocked)
-    }
-
     /// Lists a blocked record of a cycle again. The record outside of the cycle that blocked it may
     /// have become a part of the cycle.
     func unblockCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
@@ -308,8 +300,13 @@ final class ReferenceCounts {
     }
 
     /// Flags a record that a search found on a cycle, if it still is a record.
-    func flagCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
+    ///
+    /// - Parameter isAccess: Whether the record counts as accessed if it gets the flag now.
+    func flagCycle(
+        at handle: Handle, isAccess: Bool = false, in transaction: borrowing WriteTransaction
+    ) throws {
         guard try entry(handle, in: transaction).mayBeFlagged else { return }
+        if isAccess { try touch(handle, in: transaction) }
         try set(.onCycle, of: handle, in: transaction)
     }
 
@@ -358,13 +355,14 @@ final class ReferenceCounts {
         if pending[handle]?.entry.flags.contains(.tombstone) == true { tombstoneChange += 1 }
     }
 
-    /// Schedules the removal of a record for when the first reference to it goes: other records of
-    /// its cycle still have index entries.
-    func scheduleRemovalWhenReleased(
+    /// Schedules the removal of a record to which references stay. They lead to a lost record from
+    /// now on.
+    func scheduleRemovalAsLost(
         _ handle: Handle, accessedAt stamp: Stamp, in transaction: borrowing WriteTransaction
     ) throws {
+        hasPendingRemovals = true
         try update(handle, in: transaction) { entry in
-            entry.flags = [.pendingRemoval, .blocked]
+            entry.flags = [.pendingRemoval, .lost, .nameless]
             entry.stamp = stamp
             entry.forgetTimes()
             entry.released = 0
@@ -378,9 +376,18 @@ final class ReferenceCounts {
     }
 
     /// Notes that the last bytes of a record with a pending removal are gone. References that are
-    /// left lead to a tombstone.
+    /// left lead to a tombstone, or to a lost record if the record is one.
     func finishRemoval(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        let wasTombstone = try entry(handle, in: transaction).flags.contains(.tombstone)
+        let flags = try entry(handle, in: transaction).flags
+        if flags.contains(.nameless) {
+            try update(handle, in: transaction) { entry in
+                entry.flags = .cut
+                entry.released = 0
+                entry.stamp = .never
+            }
+            return removeIfUnreachable(handle)
+        }
+        let wasTombstone = flags.contains(.tombstone)
         try update(handle, in: transaction) { entry in
             entry.flags = .tombstone
             entry.released = 0
@@ -406,6 +413,16 @@ final class ReferenceCounts {
             entry.forgetTimes()
             entry.flags.formUnion(isNamed ? .lost : [.lost, .nameless])
         }
+    }
+
+    /// Makes a lost record, with one reference, to which references lead that eviction has cut.
+    func makeCutRecord(in transaction: borrowing WriteTransaction) throws -> Handle {
+        let handle = makeHandle()
+        try update(handle, in: transaction) { entry in
+            entry.flags = .cut
+            entry.referenceCount = 1
+        }
+        return handle
     }
 
     /// Lets a handle without a record wait for the write that fills it, as that of a lost record

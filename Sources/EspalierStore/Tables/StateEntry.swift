@@ -28,9 +28,10 @@ package struct StateEntry: Hashable, Sendable {
         /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
         /// The record lies on a cycle to which, as far as eviction has seen, external references
-        /// lead. `recency` does not list it until a reference to it goes. With `pendingRemoval`:
-        /// the removal waits until then.
+        /// lead. `recency` does not list it until a reference to it goes.
         package static let blocked = Flags(rawValue: 64)
+        /// Eviction has cut the references that lead here: nothing was damaged.
+        package static let cut: Flags = [.lost, .nameless, .blocked]
         /// The flags that decide what a reference to the record reads.
         static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]
     }
@@ -62,7 +63,7 @@ package struct StateEntry: Hashable, Sendable {
     /// `recency` lists roots, and records on a cycle, whose count never reaches 0. Records with a
     /// pending removal come before all others.
     package var recencyStamp: Stamp? {
-        if flags.contains(.pendingRemoval) { return flags.contains(.blocked) ? nil : .never }
+        if flags.contains(.pendingRemoval) { return .never }
         if flags.contains(.tombstone) { return nil }
         let isCandidate =
             referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.blocked)
@@ -70,6 +71,13 @@ package struct StateEntry: Hashable, Sendable {
     }
 
     package var isInRecency: Bool { recencyStamp != nil }
+
+    /// Whether `recency` lists the record as one on a cycle: the evictor judges the cycles through
+    /// it in their turn. A blocked record is not listed, because a record outside of its cycle
+    /// refers to that.
+    var isListedCycle: Bool {
+        referenceCount > 0 && flags.contains(.onCycle) && !flags.contains(.blocked)
+    }
 }
 
 extension StateEntry {
@@ -86,7 +94,7 @@ extension StateEntry {
     mutating func dropReference() {
         // A count is 0 here only after damage, which must not stop the cache.
         if referenceCount > 0 { referenceCount -= 1 }
-        flags.remove(.blocked)
+        if !flags.contains(.cut) { flags.remove(.blocked) }
     }
 
     /// Removes one reference because the record that held it was evicted at `stamp`. Hands the

@@ -249,7 +249,9 @@ package struct Verifier {
             if isTombstone, found[handle] != nil, !entry.flags.contains(.pendingRemoval) {
                 report.add(6, "\(handle) is a tombstone and a record")
             }
-            if entry.flags.contains(.lost), found[handle] != nil {
+            if entry.flags.contains(.lost), found[handle] != nil,
+                !entry.flags.contains(.pendingRemoval)
+            {
                 report.add(6, "\(handle) is lost and a record")
             }
             if isTombstone, entry.referenceCount == 0 {

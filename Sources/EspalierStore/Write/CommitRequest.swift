@@ -17,9 +17,9 @@ extension CommitTransaction {
         var reservesFile = true
         /// How long to wait for the lock of the writer; nil stands for the configured deadline.
         var lockDeadline: Duration?
-        /// Whether the commit judges the cycles that are too large to be judged in their turn. So
+        /// Whether the commit judges the blocked cycles. So
         /// does the first commit that evicts after a scan for cycles has begun.
-        var judgesLargeCycles = false
+        var judgesBlockedCycles = false
     }
 
     /// What a commit applies of the logs. Each access and each cycle may change a page of its own.
@@ -77,6 +77,6 @@ struct CommittedTables {
     let verified: VerifiedIndexEntries
     let layers: LayerTable
     var largeCycle: LargeCycle?
-    var mustJudgeLargeCycles = false
+    var mustJudgeBlockedCycles = false
     var expiryScan: UInt64 = 0
 }

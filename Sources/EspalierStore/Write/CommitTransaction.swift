@@ -77,15 +77,14 @@ final class CommitTransaction {
     var checkedBytes: UInt64
     /// The optimistic changes that are neither confirmed nor rolled back.
     var layers: LayerTable
-    /// The cycle that is being evicted over several commits.
+    /// The large cycle whose records may be cut without a search.
     var largeCycle: LargeCycle?
     /// The most children that the next step of a removal releases, see `limitRemovalBatch`.
     var removalBatch = CommitTransaction.largestRemovalBatch
     /// The record whose removal was continued last: each step releases a few of its children.
     var removing: Record?
-    /// Whether the next commit that evicts judges the cycles that are too large to be judged in
-    /// their turn.
-    var mustJudgeLargeCycles = false
+    /// Whether the next commit that evicts judges the blocked cycles.
+    var mustJudgeBlockedCycles = false
     /// The group of states at which the search for expired records goes on.
     var expiryScan: UInt64 = 0
     /// How many more groups of states the commit looks at for that: half a megabyte.
@@ -145,8 +144,9 @@ final class CommitTransaction {
             keyspaces, states, counterTable, verified,
             groupLimit: generation.environment.maximumValueSize)
         checkedBytes = counterTable.value.bytesWritten
+        if counterTable.value.cuts > 0 { generation.noteCuts() }
         largeCycle = committed?.largeCycle
-        mustJudgeLargeCycles = committed?.mustJudgeLargeCycles ?? false
+        mustJudgeBlockedCycles = committed?.mustJudgeBlockedCycles ?? false
         expiryScan = committed?.expiryScan ?? 0
         // New shapes are in the table, and in the file only when the transaction ends.
         stored.shapesUnderWay = { [unowned self] in shapes.shape($0) }
@@ -208,7 +208,7 @@ final class CommitTransaction {
             ) { logs.accesses.contains($0, in: generation.name) }
             try evictor.run(
                 towards: request.goal, steps: request.evictionSteps,
-                judgingLargeCycles: request.judgesLargeCycles, in: &transaction)
+                judgingBlockedCycles: request.judgesBlockedCycles, in: &transaction)
 
             // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics

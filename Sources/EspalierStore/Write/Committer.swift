@@ -274,7 +274,7 @@ final class Committer: Sendable {
                 pinned: commit.pins.known, verified: commit.index.verified,
                 layers: commit.layers,
                 largeCycle: commit.largeCycle,
-                mustJudgeLargeCycles: commit.mustJudgeLargeCycles,
+                mustJudgeBlockedCycles: commit.mustJudgeBlockedCycles,
                 expiryScan: commit.expiryScan)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict

@@ -78,34 +78,49 @@ extension CommitTransaction {
     /// record may lie on one of them or lead to one. The operation ends with a search.
     func suspectSplit(at handle: Handle) { splitSuspects.append(handle) }
 
-    /// The records that a search looks at for each suspect. The scan for cycles finds those that
-    /// lie further away.
-    private static let suspectLimit = 4_096
+    /// The records that the search looks at for one suspect.
+    private static let suspectLimit = 512
+    /// The records that the searches of one kind look at for all suspects of an operation.
+    private static let searchLimit = 4_096
 
     /// Flags the cycles that an operation has closed, and those into which it has split a larger
     /// one.
     ///
     /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
-    /// first search stops at such records. In a large group of records that refer to each other
-    /// this halves the time of a write. After a split the flagged record may lie on one part only,
-    /// so the second search does not stop.
+    /// first search stops at such records. Every cycle that a new reference closes leads through
+    /// the record that has it: if the search does not get to its end, that record gets the flag
+    /// unseen. The evictor takes the flag away where it is wrong. So the more records refer to each
+    /// other, the more of them are flagged, and the shorter the searches are.
+    ///
+    /// After a split the flagged record may lie on one part only, so the second search does not
+    /// stop at flags. The scan for cycles finds those that lie beyond its limit.
     private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
         guard !suspects.isEmpty || !splitSuspects.isEmpty else { return }
-        var closed = CycleSearch()
+        var closed = CycleFinder()
+        var flagged: Set<Handle> = []
         for handle in suspects {
-            try closed.search(from: handle, limit: Self.suspectLimit) { record in
-                try states.isListedCycle(record, in: transaction)
-                    ? [] : records.children(of: record)
-            }
+            let limit = min(Self.suspectLimit, Self.searchLimit - closed.lookCount)
+            let isComplete =
+                try limit > 0
+                && closed.search(from: handle, limit: limit) { record in
+                    try flagged.contains(record)
+                        || states.entry(record, in: transaction).isListedCycle
+                        ? [] : records.children(of: record)
+                }
+            if !isComplete { flagged.insert(handle) }
         }
-        var split = CycleSearch()
+        var split = CycleFinder()
         for handle in splitSuspects {
-            split.search(from: handle, limit: Self.suspectLimit) { records.children(of: $0) }
+            let limit = Self.searchLimit - split.lookCount
+            guard limit > 0 else { break }
+            split.search(from: handle, limit: limit) { records.children(of: $0) }
         }
         suspects.removeAll()
         splitSuspects.removeAll()
-        for handle in closed.found.union(split.found).sorted() {
-            try states.flagCycle(at: handle, in: transaction)
+        flagged.formUnion(closed.found)
+        for handle in flagged.union(split.found).sorted() {
+            // A write and a removed reference count as an access to all below.
+            try states.flagCycle(at: handle, isAccess: true, in: transaction)
             try states.unblockCycle(at: handle, in: transaction)
         }
     }

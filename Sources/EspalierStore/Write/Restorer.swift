@@ -151,10 +151,10 @@ struct Restorer {
         through changed: [Handle], _ restored: [Handle: [Handle]],
         in transaction: borrowing WriteTransaction
     ) throws {
-        var search = CycleSearch()
+        var search = CycleFinder()
         for start in changed.sorted() {
             try search.search(from: start) { handle in
-                if try commit.states.isListedCycle(handle, in: transaction) { return [] }
+                if try commit.states.entry(handle, in: transaction).isListedCycle { return [] }
                 if let children = restored[handle] { return children }
                 return try commit.readableRecord(handle)?.children ?? []
             }

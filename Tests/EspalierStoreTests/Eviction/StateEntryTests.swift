@@ -183,7 +183,7 @@ struct StateEntryTests {
         #expect(stamp(0, .pendingRemoval) == 0)
         #expect(stamp(1, [.pendingRemoval, .tombstone]) == 0)
         #expect(stamp(1, [.pendingRemoval, .tombstone, .onCycle]) == 0)
-        #expect(stamp(1, [.pendingRemoval, .blocked]) == nil)
+        #expect(stamp(1, .cut) == nil)
     }
 
     @Test("Dropping a reference unblocks a record, and its count never falls below zero")
@@ -194,6 +194,10 @@ struct StateEntryTests {
         entry.dropReference()
         entry.dropReference()
         #expect(entry == StateEntry(referenceCount: 0, stamp: Stamp(4), flags: .onCycle))
+        // A cut record is told from a damaged one as long as there is a reference to it.
+        entry = StateEntry(referenceCount: 2, flags: .cut)
+        entry.dropReference()
+        #expect(entry == StateEntry(referenceCount: 1, flags: .cut))
     }
 
     @Test("Only a root that was never accessed is unstamped")

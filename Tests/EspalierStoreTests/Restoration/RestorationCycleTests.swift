@@ -34,7 +34,7 @@ struct RestorationCycleTests {
     func everyGraph() throws {
         withEveryChoice { choices in
             let edges = (0..<3).map { _ in (0..<3).filter { _ in choices.chooseBool() } }
-            var search = CycleSearch()
+            var search = CycleFinder()
             for start in 0..<3 {
                 search.search(from: Handle(UInt64(start))) {
                     edges[Int($0.rawValue)].map { Handle(UInt64($0)) }
@@ -100,7 +100,7 @@ struct RestorationCycleTests {
 
     @Test("Restoring a chain of 100,000 records needs no stack")
     func chain() {
-        var search = CycleSearch()
+        var search = CycleFinder()
         search.search(from: Handle(1)) {
             $0.rawValue < 100_000 ? [Handle($0.rawValue + 1)] : [Handle(50_000)]
         }
