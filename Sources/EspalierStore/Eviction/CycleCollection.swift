@@ -162,7 +162,7 @@ struct ScanProgress: Hashable, Sendable {
 
 extension CommitTransaction {
     /// Stores how far the scan for cycles is. Begins a new scan when one is due. The next commit
-    /// that evicts then judges large cycles: this one may have nothing to evict.
+    /// that evicts then judges blocked cycles: this one may have nothing to evict.
     func advanceScan(by progress: ScanProgress?) {
         if let progress { counters.cycleScanHandle = progress.reached }
         let written = counters.bytesWritten &- counters.cyclesCollectedAt

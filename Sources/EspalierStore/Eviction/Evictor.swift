@@ -75,7 +75,8 @@ struct Evictor {
 
     /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
     /// steps. Judges the blocked cycles first if `judgingBlockedCycles` says so, or if a scan has
-    /// ended and this commit does not make room for a write. Checks the pages before it takes any, and again in the end.
+    /// ended and this commit does not make room for a write. Checks the pages before it takes any,
+    /// and again in the end.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(

@@ -17,8 +17,8 @@ extension CommitTransaction {
         var reservesFile = true
         /// How long to wait for the lock of the writer; nil stands for the configured deadline.
         var lockDeadline: Duration?
-        /// Whether the commit judges the blocked cycles. So
-        /// does the first commit that evicts after a scan for cycles has begun.
+        /// Whether the commit judges the blocked cycles. So does the first commit that evicts after
+        /// a scan for cycles has begun.
         var judgesBlockedCycles = false
     }
 

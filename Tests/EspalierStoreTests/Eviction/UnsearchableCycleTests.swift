@@ -84,7 +84,7 @@ struct UnsearchableCycleTests {
         #expect(try rig.verify().isClean)
     }
 
-    @Test("A large cycle stays as long as a record outside refers to it")
+    @Test("A large cycle stays as long as a pin outside keeps it")
     func referred() throws {
         let rig = try CommitterRig(.forTests(budget: Self.budget))
         try makeLargeCycle(rig)
