@@ -105,12 +105,7 @@ extension Engine {
     }
 
     private func touch(_ tree: MemoryTree) {
-        let generation = tree.source.generation.name
-        var demand = committer.logs.accesses.touch(tree.handle, in: generation)
-        for handle in tree.cycles {
-            let next = committer.logs.accesses.touch(handle, in: generation)
-            if next != .nothing { demand = next }
-        }
-        if demand != .nothing { queue.wakeWriter() }
+        touch(CollectionOfOne(tree.handle), in: tree.source.generation)
+        touch(tree.cycles, in: tree.source.generation)
     }
 }

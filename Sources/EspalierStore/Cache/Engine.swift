@@ -351,7 +351,8 @@ final class Engine: Sendable {
         }
     }
 
-    private func touch(_ handles: [Handle], in generation: Generation) {
+    /// Logs an access to records, and wakes the writer if it has something to do.
+    func touch(_ handles: some Sequence<Handle>, in generation: Generation) {
         for handle in handles
         where committer.logs.accesses.touch(handle, in: generation.name) != .nothing {
             queue.wakeWriter()

@@ -8,6 +8,7 @@ import Synchronization
 // evictor judges a flagged cycle when `recency` lists it first.
 
 /// Finds records at which cycles close: depth first, without recursion, each record once.
+/// ``CycleSearch`` finds all records of one cycle instead.
 ///
 /// For every cycle that can be reached from where the search starts, ``found`` has the record at
 /// which the search entered it. Flagging the records found leaves no cycle without a flag.

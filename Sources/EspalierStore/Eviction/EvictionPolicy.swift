@@ -102,18 +102,18 @@ package enum EvictionStep: Equatable {
 ///
 /// Cycles of more than 1,024 records are an exception. People who are friends of each other, or
 /// pins, boards and users, make one cycle of nearly all records, and to evict it would empty the
-/// cache. Such a cycle is cut at the flagged record that was accessed longest ago, whoever refers
-/// to it. That record keeps its values and loses its references, so trees that need only its values
-/// stay whole. Reads touch the flagged records whose references they follow, once a cache has such
-/// a cycle.
+/// cache. Such a cycle is cut at the flagged record that was accessed longest ago, whatever records
+/// refer to it. That record keeps its values and loses its references, so trees that need only its
+/// values stay whole. Once references were cut in a cache, reads touch the flagged records whose
+/// references they follow.
 ///
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
 package enum EvictionRule {
     /// The most records searched to judge one cycle. If more can be reached, a record that the
-    /// search has found to be on a cycle is cut. Any other is blocked, and `Evictor` judges it with
-    /// others, now and then.
+    /// search has found to be on a cycle is cut. Any other is blocked, until a reference to it goes
+    /// or `Evictor` judges all blocked cycles.
     package static let searchLimit = 1 << 15
     /// The most records of a cycle that is evicted as one.
     package static let memberLimit = 1 << 10

@@ -349,9 +349,9 @@ extension Evictor {
     /// Returns the least recently accessed of the blocked cycles to which nothing outside refers;
     /// nil if none was accessed before `limit`.
     ///
-    /// `EvictionRule` finds all of them in their turn but those from which it has seen no path back
-    /// among the records that it searches. This function has no limit and visits each cycle once.
-    /// It is called when as many bytes as the budget were written, and when nothing else is left.
+    /// `EvictionRule` searches for a path back among a limited number of records. If it finds none,
+    /// it blocks the record. This function has no limit and visits each cycle once. It is called
+    /// when as many bytes as the budget were written, and when nothing else is left.
     ///
     /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
     ///   ones.
@@ -476,14 +476,14 @@ extension CommitTransaction {
     ) throws {
         var victim = Victim(stamp: stamp, reason: reason)
         let members = Set(handles)
-        let fitsOneStep = try fitsOneStep(handles)
+        let isLargeCycle = try handles.count > 1 && !fitsOneStep(handles)
         for handle in handles {
             guard let record = try readableRecord(handle) else {
                 try evictUnreadable(handle, in: &transaction)
                 continue
             }
             victim.add(record)
-            if !fitsOneStep {
+            if isLargeCycle || handles.count == 1 && isLarge(record) {
                 try scheduleRemoval(record, accessedAt: stamp, in: &transaction)
                 continue
             }

@@ -33,8 +33,8 @@ struct LargeCycle {
 }
 
 extension CommitTransaction {
-    /// Returns whether a record is kept, though its cycle is to be cut: a pin or an optimistic
-    /// change keeps it. Finds out what they keep, if that is not known.
+    /// Returns whether a pin or an optimistic change keeps what is below a record. Measures what
+    /// they keep first, if no measurement is known.
     func isKeptFromCuts(
         _ handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> Bool {

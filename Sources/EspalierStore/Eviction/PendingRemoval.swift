@@ -34,10 +34,9 @@ extension CommitTransaction {
             || record.isLong
     }
 
-    /// Returns whether a record, or the records of a cycle, can be removed in one step: none is
-    /// long, and they do not release too many children.
+    /// Returns whether the records of a cycle can be removed in one step: there are not too many,
+    /// none is long, and they do not release too many children.
     func fitsOneStep(_ handles: [Handle]) throws -> Bool {
-        if handles.count == 1 { return try !(readableRecord(handles[0]).map(isLarge) ?? false) }
         guard handles.count <= removalBatch else { return false }
         let members = Set(handles)
         var released = 0

@@ -214,9 +214,7 @@ final class ReferenceCounts {
         if try entry(handle, in: transaction).referenceCount != count {
             try update(handle, in: transaction) { entry in
                 // The reference that is gone may be the one that kept the cycle.
-                if count < entry.referenceCount, !entry.flags.contains(.cut) {
-                    entry.flags.remove(.blocked)
-                }
+                if count < entry.referenceCount { entry.unblock() }
                 entry.referenceCount = count
             }
         }
@@ -415,7 +413,8 @@ final class ReferenceCounts {
         }
     }
 
-    /// Makes a lost record, with one reference, to which references lead that eviction has cut.
+    /// Makes a lost record with one reference. It stands in for the records to which eviction cuts
+    /// references.
     func makeCutRecord(in transaction: borrowing WriteTransaction) throws -> Handle {
         let handle = makeHandle()
         try update(handle, in: transaction) { entry in

@@ -27,10 +27,12 @@ package struct StateEntry: Hashable, Sendable {
         /// The record is lost and has no index entry. No write can refill it. Its entry is removed
         /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
-        /// The record lies on a cycle to which, as far as eviction has seen, external references
-        /// lead. `recency` does not list it until a reference to it goes.
+        /// The evictor could not evict the cycle of the record: external references or a pin keep
+        /// it, or the search found no path back. `recency` does not list the record until a
+        /// reference to it goes.
         package static let blocked = Flags(rawValue: 64)
-        /// Eviction has cut the references that lead here: nothing was damaged.
+        /// The record stands in for those to which eviction has cut references. Nothing was
+        /// damaged.
         package static let cut: Flags = [.lost, .nameless, .blocked]
         /// The flags that decide what a reference to the record reads.
         static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]
@@ -65,16 +67,13 @@ package struct StateEntry: Hashable, Sendable {
     package var recencyStamp: Stamp? {
         if flags.contains(.pendingRemoval) { return .never }
         if flags.contains(.tombstone) { return nil }
-        let isCandidate =
-            referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.blocked)
-        return isCandidate ? stamp : nil
+        return referenceCount == 0 || isListedCycle ? stamp : nil
     }
 
     package var isInRecency: Bool { recencyStamp != nil }
 
-    /// Whether `recency` lists the record as one on a cycle: the evictor judges the cycles through
-    /// it in their turn. A blocked record is not listed, because a record outside of its cycle
-    /// refers to that.
+    /// Whether `recency` lists the record because it is on a cycle, so that the evictor judges the
+    /// cycle. A blocked record is not listed.
     var isListedCycle: Bool {
         referenceCount > 0 && flags.contains(.onCycle) && !flags.contains(.blocked)
     }
@@ -94,6 +93,11 @@ extension StateEntry {
     mutating func dropReference() {
         // A count is 0 here only after damage, which must not stop the cache.
         if referenceCount > 0 { referenceCount -= 1 }
+        unblock()
+    }
+
+    /// Lists a blocked record again. For a cut record the flag means something else, and stays.
+    mutating func unblock() {
         if !flags.contains(.cut) { flags.remove(.blocked) }
     }
 

@@ -11,7 +11,8 @@ import EspalierRecords
 ///    and records whose removal is pending.
 /// 5. The counters of bytes and records, in total and for each shape and dictionary, equal the
 ///    stored ones.
-/// 6. A tombstone has a count above 0, and neither a tombstone nor a stub has a record.
+/// 6. A tombstone has a count above 0, and neither a tombstone nor a stub has a record, unless its
+///    removal is pending.
 ///
 /// Costs a walk of the whole cache, and a few words of memory for each record.
 package struct Verifier {

@@ -79,7 +79,8 @@ final class CommitTransaction {
     var layers: LayerTable
     /// The large cycle whose records may be cut without a search.
     var largeCycle: LargeCycle?
-    /// The most children that the next step of a removal releases, see `limitRemovalBatch`.
+    /// The most children that the next step of an eviction releases, and the most records of a
+    /// cycle that it removes, see `limitRemovalBatch`.
     var removalBatch = CommitTransaction.largestRemovalBatch
     /// The record whose removal was continued last: each step releases a few of its children.
     var removing: Record?
