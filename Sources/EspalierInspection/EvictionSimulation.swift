@@ -10,7 +10,9 @@ package import EspalierStore
 /// print("oldest: \(preview.oldest?.identifier ?? "none")")
 /// ```
 ///
-/// The evicted records and their order are exact for the snapshot of the preview. The end of the
+/// The evicted records and their order are exact for the snapshot of the preview, except around
+/// cycles of more than 64 records: the preview evicts them as one or cuts them without regard to
+/// pins. The end of the
 /// eviction is an estimate, because only LMDB knows when a page becomes free. The preview does not
 /// see accesses that no commit has stored yet.
 package struct EvictionPreview: Sendable, Equatable {

@@ -22,8 +22,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged(path: String, detail: String)
     /// A later version of the library has written the record, which stays as it is.
     case newerVersion(path: String, version: Int)
-    /// A record on the way was found damaged earlier, or eviction has cut the reference to it,
-    /// which was part of a cycle of more than 1,024 records. Writing the tree again repairs it.
+    /// A record on the way was found damaged earlier, or eviction has cut the reference to it to
+    /// open a large cycle. Writing the tree again repairs it.
     case lost(path: String)
     /// A reference leads to a record that is not there.
     case dangling(path: String)
