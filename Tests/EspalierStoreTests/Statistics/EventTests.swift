@@ -93,8 +93,9 @@ struct EventTests {
         configuration.queueLimit = ByteCount(4_096)
         var dropped = 0
         let events = try await events(configuration) { cache in
+            // So many that the queue is full even if the writer has taken some before it stopped.
             let tickets = try withBlockedWriter(cache) {
-                (0..<8).map { cache.set(Person("p:\($0)", "Anna")) }
+                (0..<64).map { cache.set(Person("p:\($0)", "Anna")) }
             }
             let codes = tickets.compactMap(code)
             dropped = codes.count
