@@ -1,5 +1,5 @@
 import EspalierInspection
-import EspalierNormalized
+import EspalierModels
 import EspalierRecords
 import EspalierTestSupport
 import Testing
