@@ -167,7 +167,7 @@ struct DeepVerifier {
         let stored: StoredRecord = flags.contains(.lost) ? .lost : .nothing
         let isDeleted = !flags.isDisjoint(with: [.tombstone, .pendingRemoval])
         // Eviction has cut the references of a record on a large cycle.
-        let problem = isDeleted || flags.contains(.cut) ? nil : stored.problem
+        let problem = isDeleted || flags.contains(.stub) ? nil : stored.problem
         targets[handle] = .some(problem)
         return problem
     }

@@ -11,10 +11,9 @@ package import EspalierStore
 /// ```
 ///
 /// The evicted records and their order are exact for the snapshot of the preview, except around
-/// cycles of more than 64 records: the preview evicts them as one or cuts them without regard to
-/// pins. The end of the
-/// eviction is an estimate, because only LMDB knows when a page becomes free. The preview does not
-/// see accesses that no commit has stored yet.
+/// cycles of 65 to 1,024 records, which the preview evicts as one. The end of the eviction is an
+/// estimate, because only LMDB knows when a page becomes free. The preview does not see accesses
+/// that no commit has stored yet, and does not list records that only lose their references.
 package struct EvictionPreview: Sendable, Equatable {
     /// Trees that would lose their root. Records that they share with other trees stay.
     package internal(set) var trees = 0
@@ -100,8 +99,11 @@ private struct EvictionSimulation: EvictionGraph {
     /// The states that have changed. Evicted records stand in `gone` instead.
     private var states: [Handle: StateEntry] = [:]
     private var gone: Set<Handle> = []
-    /// Records on large cycles whose references were cut.
-    private var cut: Set<Handle> = []
+    /// Records on large cycles that were detached from their children.
+    private var detached: Set<Handle> = []
+    private var knownCycles = KnownCycles()
+    /// The records that pins and optimistic changes keep, once they are needed.
+    private var kept: Set<Handle>?
     private var heap = RecencyHeap()
     private var pages: FreedPages
     private var preview = EvictionPreview()
@@ -164,7 +166,10 @@ private struct EvictionSimulation: EvictionGraph {
     private mutating func step(
         _ oldest: RecencyEntry, isTree: Bool, _ visit: (PreviewedEviction) throws -> Void
     ) throws {
-        switch try EvictionRule.step(for: oldest.handle, in: self) {
+        var known = knownCycles
+        let next = try EvictionRule.step(for: oldest.handle, in: self, known: &known)
+        knownCycles = known
+        switch next {
         case .release(let handle): try finishRemoval(handle)
         case .evict(let handles, let stamp):
             guard let eviction = try evict(handles, accessedAt: stamp, isTree: isTree) else {
@@ -176,13 +181,30 @@ private struct EvictionSimulation: EvictionGraph {
         case .block(let handle, let externalReferences):
             for handle in [handle] + externalReferences { try change(handle) { $0.block() } }
         case .unflag(let handle): try change(handle) { $0.unflag() }
-        case .cut(let handle, _):
+        case .detach(let handle):
+            // The evictor moves what is kept to the young end, where the preview does not get.
+            guard try !isKept(handle) else { return try change(handle) { $0.block() } }
             for child in try children(handle) {
                 try release(child, at: oldest.stamp, isPendingRemoval: false)
             }
-            cut.insert(handle)
+            detached.insert(handle)
+            knownCycles.noteDetachment(of: handle)
             try change(handle) { $0.unflag() }
         }
+    }
+
+    /// Returns whether a pin or an optimistic change keeps what is below a record.
+    private mutating func isKept(_ handle: Handle) throws -> Bool {
+        if let kept { return kept.contains(handle) }
+        var open = try inspection.snapshot.keptHandles(inspection.keyspaces)
+        var found = Set(open)
+        while let record = open.popLast() {
+            for child in try children(record) where found.insert(child).inserted {
+                open.append(child)
+            }
+        }
+        kept = found
+        return found.contains(handle)
     }
 
     // MARK: The simulated cache
@@ -194,7 +216,7 @@ private struct EvictionSimulation: EvictionGraph {
     }
 
     func children(_ handle: Handle) throws -> [Handle] {
-        cut.contains(handle) ? [] : try record(handle)?.children ?? []
+        detached.contains(handle) ? [] : try record(handle)?.children ?? []
     }
 
     private func record(_ handle: Handle) throws -> Record? {

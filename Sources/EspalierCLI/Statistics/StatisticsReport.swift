@@ -94,6 +94,10 @@ struct StatisticsReport: Printable {
         return amount("forBudget", "for the budget", evictions.forBudget)
             + amount("explicit", "by the caller", evictions.explicit) + [
                 ("evictions.groups", "on cycles", .count(evictions.groups)),
+                (
+                    "evictions.detachedRecords", "stayed without references",
+                    .count(evictions.detachedRecords)
+                ),
                 ("evictions.runs", "commits that evicted", .count(evictions.runs)),
                 (
                     "evictions.cycleCollections", "cycle collections",

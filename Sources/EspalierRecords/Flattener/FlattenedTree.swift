@@ -107,6 +107,12 @@ package struct FlattenedTree: Sendable {
         return !others.isEmpty && others[index]?.contains { $0.type == projection } == true
     }
 
+    /// Whether an occurrence of a node refers to other nodes.
+    package func hasChildren(at index: Int) -> Bool {
+        if !entries[index].first.children.isEmpty { return true }
+        return others[index]?.contains { !$0.children.isEmpty } ?? false
+    }
+
     /// Returns whether the record of a node is put together from occurrences that refer to other
     /// nodes: it may close a cycle that no walk has met.
     package func isMixed(at index: Int) -> Bool { !mixed.isEmpty && mixed.contains(index) }

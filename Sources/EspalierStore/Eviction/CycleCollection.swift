@@ -70,6 +70,9 @@ struct CycleScan {
     private(set) var next: Handle?
     /// The records of the last slice that lie on cycles and are not flagged yet.
     private(set) var found: [Handle] = []
+    /// The records of the last slice that lie on cycles and are blocked, if they may be so for no
+    /// reason: a detachment may have split their cycle.
+    private(set) var blocked: [Handle] = []
 
     init(from start: Handle = Handle(1)) { next = start }
 
@@ -97,8 +100,11 @@ struct CycleScan {
                 try reads.children(of: $0)
             }
         }
-        found = try search.found.sorted().filter { handle in
-            try reads.mayBeFlagged(handle)
+        (found, blocked) = ([], [])
+        for handle in search.found.sorted() {
+            let state = try reads.state(of: handle)
+            if state?.mayBeFlagged ?? true { found.append(handle) }
+            if generation.hasDetached, state?.isBlockedCycle == true { blocked.append(handle) }
         }
     }
 }
@@ -130,11 +136,10 @@ private struct ShortReads: ~Copyable {
         return stored.children(of: handle)
     }
 
-    /// Returns whether a record may get the flag of a cycle that it does not have yet.
-    mutating func mayBeFlagged(_ handle: Handle) throws -> Bool {
+    /// Returns the state of a record; nil if it can't be read.
+    mutating func state(of handle: Handle) throws -> StateEntry? {
         try advance()
-        let state = try? transaction.state(generation.keyspaces, of: handle)
-        return state?.mayBeFlagged ?? true
+        return try? transaction.state(generation.keyspaces, of: handle)
     }
 
     private mutating func advance() throws {
@@ -162,8 +167,7 @@ struct ScanProgress: Hashable, Sendable {
 }
 
 extension CommitTransaction {
-    /// Stores how far the scan for cycles is. Begins a new scan when one is due. The next commit
-    /// that evicts then judges blocked cycles: this one may have nothing to evict.
+    /// Stores how far the scan for cycles is. Begins a new scan when one is due.
     func advanceScan(by progress: ScanProgress?) {
         if let progress { counters.cycleScanHandle = progress.reached }
         let written = counters.bytesWritten &- counters.cyclesCollectedAt
@@ -172,7 +176,6 @@ extension CommitTransaction {
         }
         counters.cyclesCollectedAt = counters.bytesWritten
         counters.cycleScanHandle = 1
-        mustJudgeBlockedCycles = true
     }
 }
 
@@ -225,7 +228,8 @@ final class CycleCollector: Sendable {
 
     // MARK: Flags
 
-    /// Adds records that were found to lie on cycles. The next commit flags them.
+    /// Adds records that were found to lie on cycles. The next commit flags them, and lists them
+    /// again if they are blocked.
     func flag(_ handles: some Sequence<Handle>, in generation: Generation) {
         let handles = Set(handles)
         guard !handles.isEmpty else { return }
@@ -301,7 +305,7 @@ final class CycleCollector: Sendable {
     private func scanSlice(from start: Handle, in generation: Generation) {
         var scan = CycleScan(from: start)
         let isDone = (try? scan.scanSlice(of: generation)) != nil
-        flag(scan.found, in: generation)
+        flag(scan.found + scan.blocked, in: generation)
         keep(
             isDone
                 ? ScanProgress(
@@ -326,10 +330,11 @@ extension Committer {
         while scan.next != nil {
             try scan.scanSlice(of: generation)
             found += scan.found.count
+            let flagged = scan.found + scan.blocked
             let step = CycleCollector.flagsOfCommit
-            for start in stride(from: 0, to: scan.found.count, by: step) {
-                let end = min(start + step, scan.found.count)
-                logs.cycleCollector.flag(scan.found[start..<end], in: generation)
+            for start in stride(from: 0, to: flagged.count, by: step) {
+                let end = min(start + step, flagged.count)
+                logs.cycleCollector.flag(flagged[start..<end], in: generation)
                 try commitMakingRoom([], in: generation)
             }
         }

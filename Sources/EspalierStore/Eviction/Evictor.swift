@@ -74,13 +74,12 @@ struct Evictor {
     }
 
     /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
-    /// steps. Judges the blocked cycles first if `judgingBlockedCycles` says so, or if a scan has
-    /// ended and this commit does not make room for a write. Checks the pages before it takes any,
-    /// and again in the end.
+    /// steps. If `relistingBlocked`, first lists the blocked records again that it can evict. Checks
+    /// the pages before it takes any, and again in the end.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
-        towards goal: EvictionGoal, steps stepLimit: Int, judgingBlockedCycles: Bool,
+        towards goal: EvictionGoal, steps stepLimit: Int, relistingBlocked: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         _ = try budget.check(transaction)
@@ -91,7 +90,7 @@ struct Evictor {
             // While the reader table is full, pages can't be counted, and nothing is evicted.
             if budget.beginCounting() {
                 try evict(
-                    towards: goal, steps: stepLimit, judgingBlockedCycles: judgingBlockedCycles,
+                    towards: goal, steps: stepLimit, relistingBlocked: relistingBlocked,
                     in: &transaction)
             }
             evicted.spent = .now - start
@@ -116,12 +115,14 @@ struct Evictor {
     }
 
     private mutating func evict(
-        towards goal: EvictionGoal, steps stepLimit: Int, judgingBlockedCycles: Bool,
+        towards goal: EvictionGoal, steps stepLimit: Int, relistingBlocked: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         let plan = budget.plan
+        commit.knownCycles.forgetLarge(
+            at: commit.counters.bytesWritten, limit: UInt64(commit.generation.budget.bytes / 16))
+        if relistingBlocked { try relistBlocked(atMost: plan.touchLimit, in: transaction) }
         var order = RecencyOrder(commit)
-        var isToJudge = judgingBlockedCycles || goal == .watermark && commit.mustJudgeBlockedCycles
         var isAbove = false
         var start: Int?
         while true {
@@ -150,26 +151,13 @@ struct Evictor {
             // If not even one step has fitted, the next one is as small as possible.
             try commit.limitRemovalBatch(
                 toPages: stepLimit == 1 ? 0 : limit - pages, in: transaction)
-            if isAbove, isToJudge {
-                isToJudge = false
-                commit.mustJudgeBlockedCycles = false
-                let oldest = try order.oldest(in: &transaction)
-                if let cycle = try blockedCycle(upTo: oldest?.stamp, in: transaction),
-                    let found = cycle.members.last
-                {
-                    try evict(
-                        cycle.members, foundBy: found, accessedAt: cycle.stamp,
-                        reason: goal.reason, isTree: true, in: &transaction)
-                    progress.steps += 1
-                    continue
-                }
-            }
             if isAbove { try moveExpired(in: transaction) }
-            guard let oldest = try next(&order, isAbove: isAbove, in: &transaction) else {
+            guard let oldest = try next(&order, isAbove: isAbove, in: &transaction),
+                try step(oldest, reason: goal.reason, in: &transaction)
+            else {
                 isExhausted = true
                 return
             }
-            try step(oldest, reason: goal.reason, in: &transaction)
             progress.steps += 1
         }
     }
@@ -255,28 +243,27 @@ struct Evictor {
             at: WriteTime(commit.now).rawValue)
     }
 
-    /// Takes the step that the rule decides for the oldest record.
+    /// Takes the step that the rule decides for the oldest record. Returns false if nothing is left
+    /// to evict.
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
-    ) throws {
+    ) throws -> Bool {
         let states = commit.states
         // A record that this transaction has made a root is the rest of a tree already counted.
         let isTree = !states.hasChanged(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
-        if commit.largeCycle?.allowsCut(of: oldest.handle) == true,
-            try states.entry(oldest.handle, in: transaction).isListedCycle
-        {
-            return try cut(oldest, reason: reason, in: &transaction)
-        }
-        switch try EvictionRule.step(for: oldest.handle, in: graph) {
+        let next = try EvictionRule.step(
+            for: oldest.handle, in: graph, searchLimit: commit.searchLimit,
+            known: &commit.knownCycles)
+        switch next {
         case .evict(let handles, let stamp):
-            if try isSpared(handles, of: oldest, in: transaction) { return }
+            if try isSpared(handles, of: oldest, in: transaction) { break }
             try evict(
                 handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
                 in: &transaction)
         case .release(let handle):
             try commit.continueRemoval(of: handle, in: &transaction)
-            progress.removals += 1
+            countRemoval()
         case .relist(let handle, let stamp):
             try states.update(handle, in: transaction) { $0.stamp = stamp }
         case .block(let handle, let externalReferences):
@@ -284,10 +271,14 @@ struct Evictor {
                 try states.update(handle, in: transaction) { $0.block() }
             }
         case .unflag(let handle): try states.update(handle, in: transaction) { $0.unflag() }
-        case .cut(_, let members):
-            commit.largeCycle = LargeCycle(members: members)
-            try cut(oldest, reason: reason, in: &transaction)
+        case .detach: return try detach(oldest, reason: reason, in: &transaction)
         }
+        return true
+    }
+
+    private mutating func countRemoval() {
+        progress.removals += 1
+        commit.kept.removeAll()
     }
 
     /// Returns whether records stay because a read has touched one of them since the last commit.
@@ -303,27 +294,35 @@ struct Evictor {
         return true
     }
 
-    /// Cuts the references of a record on a large cycle, unless a pin keeps what is below it.
-    private mutating func cut(
+    /// Detaches a record on a large cycle from its children. Moves the record to the young end
+    /// instead if a pin keeps what is below it, or if a scan has flagged it and no access is known.
+    ///
+    /// - Returns: False if all that is left is kept by pins.
+    private mutating func detach(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
-    ) throws {
+    ) throws -> Bool {
         let handle = oldest.handle
-        if try isSpared([handle], of: oldest, in: transaction) { return }
-        if try commit.isKeptFromCuts(handle, in: transaction) {
-            return try commit.states.update(handle, in: transaction) { $0.block() }
+        if try isSpared([handle], of: oldest, in: transaction) { return true }
+        let isKept = try commit.isKept(handle, in: transaction)
+        if isKept, !commit.kept.insert(handle).inserted { return false }
+        if isKept || oldest.stamp <= Stamp(1) {
+            commit.states.tick()
+            try commit.states.touch(handle, in: transaction)
+            return true
         }
-        progress.removals += 1
-        let isMoreLeft = try commit.cutReferences(
+        let isMoreLeft = try commit.detachChildren(
             of: handle, reason: reason, countingIn: &evicted, in: &transaction)
-        if !isMoreLeft { commit.largeCycle?.countCut() }
+        if !isMoreLeft { commit.knownCycles.noteDetachment(of: handle) }
+        countRemoval()
+        return true
     }
 }
 
 extension Evictor {
-    /// Evicts a root or the records of a cycle. If these are too many for one transaction, cuts the
-    /// references of one of them: the others are roots then, or on smaller cycles.
+    /// Evicts a root or the records of a cycle. If these are too many for one transaction, detaches
+    /// one of them from its children: the others are roots then, or on smaller cycles.
     ///
-    /// - Parameter found: The record that `recency` lists, or that is blocked.
+    /// - Parameter found: The record that `recency` lists.
     private mutating func evict(
         _ handles: [Handle], foundBy found: Handle, accessedAt stamp: Stamp,
         reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
@@ -334,47 +333,36 @@ extension Evictor {
                 return
             }
             try commit.states.update(found, in: transaction) { $0.stamp = stamp }
-            _ = try commit.cutReferences(
+            _ = try commit.detachChildren(
                 of: found, reason: reason, countingIn: &evicted, in: &transaction)
-            progress.removals += 1
+            countRemoval()
             return
         }
         try commit.evict(
             handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
             in: &transaction)
-        progress.removals += 1
+        countRemoval()
         if isTree { evicted.addTree() }
     }
 
-    /// Returns the least recently accessed of the blocked cycles to which nothing outside refers;
-    /// nil if none was accessed before `limit`.
+    /// Lists blocked records again unless external references keep their cycles. Called when
+    /// nothing else is left: a detachment may have split a cycle, and removed the record that was
+    /// to list the cycle again. The scan for cycles finds such records, too.
     ///
-    /// `EvictionRule` searches for a path back among a limited number of records. If it finds none,
-    /// it blocks the record. This function has no limit and visits each cycle once. It is called
-    /// when as many bytes as the budget were written, and when nothing else is left.
-    ///
-    /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
-    ///   ones.
-    private func blockedCycle(
-        upTo limit: Stamp?, in transaction: borrowing WriteTransaction
-    ) throws -> JudgedCycle? {
-        let snapshot = transaction.snapshot
-        let graph = CommitGraph(commit: commit, snapshot: snapshot)
-        var judged: Set<Handle> = []
-        var oldest: JudgedCycle?
-        for handle in try blockedHandles(in: transaction) where !judged.contains(handle) {
-            let judgement = try EvictionRule.judge(
-                handle, in: graph, searchLimit: .max, memberLimit: .max)
-            guard case .whole(let cycle) = judgement, !cycle.members.isEmpty else { continue }
-            judged.formUnion(cycle.members)
-            guard cycle.externalReferences.isEmpty, cycle.stamp <= limit ?? cycle.stamp,
-                oldest.map({ cycle.stamp < $0.stamp }) ?? true,
-                !cycle.members.contains(where: isTouched)
-            else { continue }
-            oldest = cycle
-            oldest?.members = cycle.members.filter { $0 != handle }.sorted() + [handle]
+    /// - Complexity: Reads the keyspace `state`, and what can be reached from blocked records.
+    private func relistBlocked(
+        atMost limit: Int, in transaction: borrowing WriteTransaction
+    ) throws {
+        let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
+        var count = 0
+        for handle in try blockedHandles(in: transaction) {
+            let cycle = try EvictionRule.judge(
+                handle, in: graph, searchLimit: commit.searchLimit, known: &commit.knownCycles)
+            guard cycle?.externalReferences.isEmpty != false else { continue }
+            try commit.states.unblockCycle(at: handle, in: transaction)
+            count += 1
+            if count == limit { return }
         }
-        return oldest
     }
 
     /// Returns the records that are on a cycle and blocked.
@@ -382,8 +370,8 @@ extension Evictor {
         var handles: [Handle] = []
         let snapshot = transaction.snapshot
         for handle in try commit.states.storedHandles(in: snapshot) {
-            let flags = try commit.states.entry(handle, in: snapshot).flags
-            if flags.isSuperset(of: [.onCycle, .blocked]) { handles.append(handle) }
+            let state = try commit.states.entry(handle, in: snapshot)
+            if state.isBlockedCycle { handles.append(handle) }
         }
         return handles
     }
@@ -405,7 +393,8 @@ private struct CommitGraph: EvictionGraph {
     }
 }
 
-/// The records that were evicted in one step: a root, or the records of a cycle.
+/// The records that were evicted in one step: a root, or the records of a cycle. Or the one that was
+/// detached from its children.
 struct Victim: Hashable, Sendable {
     /// The name of an evicted record.
     struct Name: Hashable, Sendable {
@@ -418,6 +407,8 @@ struct Victim: Hashable, Sendable {
     let reason: Eviction.Reason
     /// Their names. Segments have none.
     private(set) var entries: [Name] = []
+    /// How many of them are gone.
+    private(set) var recordCount = 0
     private(set) var bytes = 0
 
     init(stamp: Stamp, reason: Eviction.Reason) {
@@ -426,10 +417,17 @@ struct Victim: Hashable, Sendable {
     }
 
     mutating func add(_ record: Record) {
-        if record.nameSpace != .segment {
-            entries.append(Name(nameSpace: record.nameSpace, identifier: record.identifier))
-        }
+        recordCount += 1
         bytes += record.storedByteCount
+        addName(of: record)
+    }
+
+    /// Adds the name of a record that stays, without its references.
+    mutating func addDetached(_ record: Record) { addName(of: record) }
+
+    private mutating func addName(of record: Record) {
+        guard record.nameSpace != .segment else { return }
+        entries.append(Name(nameSpace: record.nameSpace, identifier: record.identifier))
     }
 }
 
@@ -455,7 +453,8 @@ extension CommitTransaction {
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
         guard
             case .evict(let handles, _) = try EvictionRule.step(
-                for: handle, in: graph, regardlessOfAge: true)
+                for: handle, in: graph, regardlessOfAge: true, searchLimit: searchLimit,
+                known: &knownCycles)
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
         try evict(

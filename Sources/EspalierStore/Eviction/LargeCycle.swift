@@ -1,53 +1,37 @@
 import EspalierLMDB
 import EspalierRecords
 
-// A cycle that is too large to be evicted as one is cut at the flagged record that was accessed
-// longest ago. The references of that record are replaced by references to a lost record:
+// Of a cycle that is too large to be evicted as one, the flagged record that was accessed longest
+// ago is detached from its children. Its references are replaced by references to a stub:
 //
 //     User:7   name "Ada", boards -> Board:70, Board:71        before
-//     User:7   name "Ada", boards -> lost, lost                after
+//     User:7   name "Ada", boards -> stub, stub                after
 //
-// What a cut loses: a tree that needs these references is a miss (`lost`), and the next write of
-// the record restores it. Trees that need only the values of the record stay whole. What other
-// records do not refer to, of what was below the record, counts as accessed when the record was,
-// and is evicted next.
-
-/// Records of a cycle that is too large to be evicted as one, as a search has found them.
-///
-/// A search looks at thousands of records, so what it has found serves for several cuts. Cuts only
-/// remove references, so a record may have left the cycle meanwhile: a sixteenth of the members may
-/// be cut before the next search.
-struct LargeCycle {
-    private let members: Set<Handle>
-    private var cutsLeft: Int
-
-    init(members: Set<Handle>) {
-        self.members = members
-        cutsLeft = max(1, members.count / 16)
-    }
-
-    /// Returns whether a record may be cut without another search.
-    func allowsCut(of handle: Handle) -> Bool { cutsLeft > 0 && members.contains(handle) }
-
-    mutating func countCut() { cutsLeft -= 1 }
-}
+// What is lost: a tree that needs these references is a miss (`lost`), and the next write of the
+// record restores it. Trees that need only the values of the record stay whole. What other records
+// do not refer to, of what was below the record, counts as accessed when the record was, and is
+// evicted next.
+//
+// Who is told: change sets and events name the record as evicted.
 
 extension CommitTransaction {
     /// Returns whether a pin or an optimistic change keeps what is below a record. Measures what
-    /// they keep first, if no measurement is known.
-    func isKeptFromCuts(
+    /// they keep first, if that may have changed.
+    func isKept(
         _ handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
         guard !pins.isEmpty else { return false }
-        if !pins.isMeasured { try measurePins(in: transaction) }
+        if !pins.isMeasured || pins.isPinned(handle) && pins.mayBeTooMany {
+            try measurePins(in: transaction)
+        }
         return pins.isPinned(handle)
     }
 
-    /// Cuts the references of a record on a large cycle, at most ``removalBatch`` in one step. A
-    /// long record, which can't be rewritten in one step, becomes lost instead.
+    /// Detaches a record from its children, at most ``removalBatch`` in one step. A record that
+    /// can't be rewritten in one step, because it is long or malformed, becomes lost instead.
     ///
-    /// - Returns: Whether references are left for a further step.
-    func cutReferences(
+    /// - Returns: Whether children are left for a further step.
+    func detachChildren(
         of handle: Handle, reason: Eviction.Reason, countingIn evicted: inout EvictionCounts,
         in transaction: inout WriteTransaction
     ) throws -> Bool {
@@ -56,35 +40,44 @@ extension CommitTransaction {
             return false
         }
         let stamp = try states.entry(handle, in: transaction).stamp
-        counters.cuts += 1
-        generation.noteCuts()
+        counters.detachments += 1
+        generation.noteDetached()
         if record.isLong {
-            let victim = Victim(stamp: stamp, reason: reason)
-            try loseInSteps(record, as: victim, countingIn: &evicted, in: &transaction)
+            try loseInSteps(record, stamp, reason, countingIn: &evicted, in: &transaction)
             return false
         }
         let known = try record.children.first {
-            try states.entry($0, in: transaction).flags.contains(.cut)
+            try states.entry($0, in: transaction).flags.contains(.stub)
         }
         let whole = record.children.filter { $0 != known }
-        let cut = Set(whole.prefix(removalBatch))
-        if !cut.isEmpty {
-            let lost = try known ?? states.makeCutRecord(in: transaction)
-            try replace(cut, by: lost, in: record, in: transaction)
-            for child in cut.sorted() {
+        let detached = Set(whole.prefix(removalBatch))
+        if !detached.isEmpty {
+            let content: RecordContent
+            let stub = try known ?? states.makeStub(in: transaction)
+            do {
+                content = try Self.content(of: record, replacing: detached, by: stub)
+            } catch is FormatError {
+                if known == nil { try states.release(stub, in: transaction) }
+                try loseInSteps(record, stamp, reason, countingIn: &evicted, in: &transaction)
+                return false
+            }
+            rewrite(record, as: content)
+            for child in detached.sorted() {
                 try states.release(child, evictedAt: stamp, in: transaction)
             }
         }
-        guard cut.count == whole.count else { return true }
+        guard detached.count == whole.count else { return true }
         try states.update(handle, in: transaction) { $0.unflag() }
+        var victim = Victim(stamp: stamp, reason: reason)
+        victim.addDetached(record)
+        changes.add(victim)
         return false
     }
 
-    /// Writes a record again that refers to `lost` where it referred to the records of `cut`.
-    private func replace(
-        _ cut: Set<Handle>, by lost: Handle, in record: Record,
-        in transaction: borrowing WriteTransaction
-    ) throws {
+    /// Returns the content of a record that refers to `stub` where it refers to `detached` records.
+    private static func content(
+        of record: Record, replacing detached: Set<Handle>, by stub: Handle
+    ) throws -> RecordContent {
         var splicer = ValueSplicer()
         try ByteReader.reading(record.values) { reader in
             try splicer.append(0..<reader.end, of: reader) { ordinal in
@@ -92,12 +85,16 @@ extension CommitTransaction {
                     throw FormatError.malformed("a child that is not in the record")
                 }
                 let child = record.children[ordinal]
-                return cut.contains(child) ? lost : child
+                return detached.contains(child) ? stub : child
             }
         }
-        let content = RecordContent(
+        return RecordContent(
             nameSpace: record.nameSpace, identifier: record.identifier, shape: record.shape,
             children: splicer.children, values: splicer.values[...])
+    }
+
+    /// Stores a record again, of which only children have changed.
+    private func rewrite(_ record: Record, as content: RecordContent) {
         let shape = shapes.bind(
             content.shape, next: &counterTable.value.nextShape, limit: records.valueLimit)
         records.store(content, shape, at: record.handle, over: record)
@@ -105,13 +102,13 @@ extension CommitTransaction {
         shapes.release(record.shapeNumber)
     }
 
-    /// Removes the name of a long record now, and the rest in steps. References to it lead to a
-    /// lost record.
+    /// Removes the name of a record now, and the rest in steps. References to it lead to a lost
+    /// record.
     private func loseInSteps(
-        _ record: Record, as victim: Victim, countingIn evicted: inout EvictionCounts,
-        in transaction: inout WriteTransaction
+        _ record: Record, _ stamp: Stamp, _ reason: Eviction.Reason,
+        countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {
-        var victim = victim
+        var victim = Victim(stamp: stamp, reason: reason)
         victim.add(record)
         changes.add(victim)
         evicted.add(records: 1, bytes: victim.bytes, accessedAt: victim.stamp, isGroup: false)

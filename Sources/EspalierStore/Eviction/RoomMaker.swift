@@ -146,15 +146,15 @@ final class RoomMaker: Sendable {
         throw full(generation, committer)
     }
 
-    /// Commits a transaction that evicts. If nothing is left in the order of eviction, looks for
-    /// blocked cycles that nothing outside refers to any more.
+    /// Commits a transaction that evicts. If nothing is left in the order of eviction, lists those
+    /// blocked records again that nothing outside their cycles refers to any more.
     private func evict(
         _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
     ) throws -> EvictionProgress {
         let progress = try committer.commitOnce(request, in: generation)
         guard progress.steps == 0, committer.isExhausted else { return progress }
         var request = request
-        request.judgesBlockedCycles = true
+        request.relistsBlocked = true
         return try committer.commitOnce(request, in: generation)
     }
 

@@ -33,7 +33,7 @@ package final class Generation: Sendable {
     // atomic
     /// The last transaction that was asked for `ExpiryMark`, shifted by one bit, and the answer.
     let untypedAges = Atomic<UInt64>(0)
-    private let hasCutRecords = Atomic<Bool>(false)
+    private let detached = Atomic<Bool>(false)
 
     private init(
         name: String, number: UInt64, environment: Environment, _ heading: Heading,
@@ -65,14 +65,14 @@ package final class Generation: Sendable {
         shapes = other.shapes
         dictionaries = other.dictionaries
         blocks = other.blocks
-        if other.hasCuts { noteCuts() }
+        if other.hasDetached { noteDetached() }
     }
 
-    /// Whether eviction has cut references of records on large cycles. If so, a read touches the
+    /// Whether eviction has detached records on large cycles from their children. If so, a read touches the
     /// records on cycles whose references it follows.
-    var hasCuts: Bool { hasCutRecords.load(ordering: .relaxed) }
+    var hasDetached: Bool { detached.load(ordering: .relaxed) }
 
-    func noteCuts() { hasCutRecords.store(true, ordering: .relaxed) }
+    func noteDetached() { detached.store(true, ordering: .relaxed) }
 
     /// The bytes of everything beside `data.mdb`: lock.mdb with 510 readers, `guard`, `current` and
     /// its copy during a switch, and the two directories themselves.
@@ -105,7 +105,7 @@ package final class Generation: Sendable {
                     name: name, number: number, environment: environment, heading,
                     blocks: configuration.blockCache)
                 let counters = try? environment.read { try $0.counters(generation.keyspaces) }
-                if let counters, counters.cuts > 0 { generation.noteCuts() }
+                if let counters, counters.detachments > 0 { generation.noteDetached() }
                 return generation
             }
             environment.close()

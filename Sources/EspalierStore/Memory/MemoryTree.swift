@@ -23,6 +23,8 @@ class MemoryTree: @unchecked Sendable {
     let handle: Handle
     /// Records on cycles below it that count as accessed, too.
     let cycles: [Handle]
+    /// Whether the read has looked for such records.
+    private let knowsCycles: Bool
     let tree: RecordedTree
     let isCut: Bool
     let recordCount: Int
@@ -49,6 +51,7 @@ class MemoryTree: @unchecked Sendable {
     struct Description {
         let handle: Handle
         let cycles: [Handle]
+        let knowsCycles: Bool
         let isCut: Bool
         let recordCount: Int
         /// The bytes of the records.
@@ -69,6 +72,7 @@ class MemoryTree: @unchecked Sendable {
         self.tree = tree
         handle = description.handle
         cycles = description.cycles
+        knowsCycles = description.knowsCycles
         isCut = description.isCut
         recordCount = description.recordCount
         recordBytes = description.recordBytes
@@ -99,6 +103,8 @@ class MemoryTree: @unchecked Sendable {
 
     /// Whether the tree is right in the last commit of the history, which the tree then notes.
     var isRight: Bool {
+        // From the first detachment on, a use has to touch the records on cycles, too.
+        guard knowsCycles || !source.generation.hasDetached else { return false }
         let known = checkedCommit
         if known == source.history.position { return true }
         guard let (entries, through) = source.history.entries(after: known),

@@ -348,21 +348,24 @@ package final class SnapshotReader {
         return partial
     }
 
+    /// Whether reads touch the records on cycles whose references they follow.
+    private var notesFollowed: Bool { commit == nil && generation.hasDetached }
+
     private func treeReader(
         _ rule: MissingFieldRule, _ noting: NotingSource?, _ recorder: TreeRecorder? = nil
     ) throws -> TreeReader {
         TreeReader(
             source: try noting ?? source(), limits: limits, missingFields: rule,
             cancellation: cancellation, recorder: recorder, ages: ageRule,
-            notesFollowed: commit == nil && generation.hasCuts)
+            notesFollowed: notesFollowed)
     }
 
     /// Returns the records on cycles whose references a read has followed, besides `entry`.
-    /// Eviction cuts these references, unless the record counts as accessed.
+    /// Eviction detaches such a record from its children, unless it counts as accessed.
     private func followedCycles(
         of treeReader: TreeReader, _ tree: RecordedTree?, below entry: Handle
     ) -> [Handle] {
-        guard !treeReader.followed.isEmpty else { return [] }
+        guard notesFollowed else { return [] }
         // The read has not entered the records of subtrees that memory had.
         let reused = treeReader.recorder?.hasReused == true ? tree?.parents : nil
         return Set(treeReader.followed + (reused ?? [])).filter { handle in
@@ -456,7 +459,8 @@ package final class SnapshotReader {
             isKept = keep(
                 tree,
                 MemoryTree.Description(
-                    handle: handle, cycles: cycles, isCut: treeReader.isCut,
+                    handle: handle, cycles: cycles, knowsCycles: notesFollowed,
+                    isCut: treeReader.isCut,
                     recordCount: treeReader.recordCount,
                     recordBytes: treeReader.byteCount, commit: memory.commit,
                     writtenAt: clock.map { _ in writtenAt }, ages: treeReader.ages))

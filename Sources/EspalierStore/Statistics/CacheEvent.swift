@@ -70,7 +70,8 @@ public struct Eviction: Sendable, Hashable, Codable {
     public var nameSpace: NameSpace
     /// Why it was evicted.
     public var reason: Reason
-    /// The number of records evicted.
+    /// The number of records evicted. It is 0 if the record stays and has lost only its references:
+    /// the cache does that to records of a cycle that is too large to be evicted as one.
     public var records: Int
     /// The bytes of these records as stored.
     public var bytes: ByteCount
@@ -118,7 +119,7 @@ extension Broadcast where Element == CacheEvent {
                 .evicted(
                     Eviction(
                         identifier: entry.identifier, nameSpace: entry.nameSpace,
-                        reason: victim.reason, records: victim.entries.count,
+                        reason: victim.reason, records: victim.recordCount,
                         bytes: ByteCount(victim.bytes),
                         age: timeline.age(of: victim.stamp, at: now).map { .seconds($0) })))
         }

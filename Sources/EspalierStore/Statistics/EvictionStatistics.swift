@@ -24,6 +24,9 @@ public struct EvictionStatistics: Sendable, Hashable, Codable {
     public var explicit = Amount()
     /// The number of trees in both amounts that were cycles.
     public var groups = 0
+    /// The number of times that a record has stayed and lost its references, since the cache was
+    /// created or emptied. It is on a cycle of records that is too large to be evicted as one.
+    public var detachedRecords = 0
     /// The number of transactions in which something was evicted.
     public var runs = 0
     /// The number of searches for cycles that no read and no write had found.
@@ -53,10 +56,11 @@ public struct EvictionStatistics: Sendable, Hashable, Codable {
 }
 
 extension EvictionStatistics {
-    init(_ lifetime: LifetimeCounters) {
+    init(_ lifetime: LifetimeCounters, detachedRecords: Int = 0) {
         forBudget = Amount(lifetime.evicted)
         explicit = Amount(lifetime.explicitlyEvicted)
         groups = Int(clamping: lifetime.evictedGroups)
+        self.detachedRecords = detachedRecords
         runs = Int(clamping: lifetime.evictionRuns)
         cycleCollections = Int(clamping: lifetime.cycleCollections)
         cycleRecordsFound = Int(clamping: lifetime.cycleRecordsFound)

@@ -65,6 +65,7 @@ extension CacheStatistics {
         deletes = Int(clamping: counters.deletes)
         recordsWritten = Int(clamping: counters.recordsWritten)
         recordsUnchanged = Int(clamping: counters.recordsUnchanged)
+        evictions.detachedRecords = Int(clamping: counters.detachments)
     }
 
     fileprivate mutating func add(_ lifetime: LifetimeCounters) {
@@ -77,7 +78,7 @@ extension CacheStatistics {
         generationsReplaced = lifetime.generationsReplaced.clamped
         mapFullRecoveries = Int(clamping: lifetime.mapFullRecoveries)
         contradictions = Int(clamping: lifetime.contradictions)
-        evictions = EvictionStatistics(lifetime)
+        evictions = EvictionStatistics(lifetime, detachedRecords: evictions.detachedRecords)
         readLatencies = lifetime.readLatency
         commitLatencies = lifetime.commitLatency
         readLatency = LatencySummary(readLatencies)

@@ -52,6 +52,9 @@ extension CacheStatistics {
             .counter("rejected_writes_total", "Writes refused", rejectedWrites, by: "code"),
             .counter("evicted_records_total", "Records evicted", Double(evictions.records)),
             .counter("evicted_bytes_total", "Bytes evicted", Double(evictions.bytes.bytes)),
+            .counter(
+                "detached_records_total", "Records that have lost their references",
+                Double(evictions.detachedRecords)),
             .summary("read_seconds", "Time of reads", readLatency),
             .summary("commit_seconds", "Time of commits", commitLatency),
         ]

@@ -51,8 +51,8 @@ package struct Counters: Hashable, Sendable {
     var rawSinceTraining: UInt64 = 0
     var storedSinceTraining: UInt64 = 0
 
-    /// How often references of a record on a large cycle were cut.
-    package var cuts: UInt64 = 0
+    /// How often a record on a large cycle was detached from its children.
+    package var detachments: UInt64 = 0
 
     /// Visits all fields in the order in which they are stored. A new field goes to the end.
     ///
@@ -83,7 +83,7 @@ package struct Counters: Hashable, Sendable {
         try body(&trainedRatio)
         try body(&rawSinceTraining)
         try body(&storedSinceTraining)
-        try body(&cuts)
+        try body(&detachments)
     }
 
     private static let fieldCount = {

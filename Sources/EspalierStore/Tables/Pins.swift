@@ -1,5 +1,5 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// The `pins` keyspace as one transaction changes it, and what pinned records cost.
 ///
@@ -30,6 +30,11 @@ final class PinTable {
     /// Whether `isPinned` knows which records are pinned.
     var isMeasured: Bool { known.isMeasured || change.isMeasurement }
 
+    /// Whether `isPinned` may be true for records that are not pinned any more: a pin has gone
+    /// since the last measurement, or a quarter of what is pinned was written again, perhaps with
+    /// other references.
+    var mayBeTooMany: Bool { change.released > change.cost / 4 }
+
     /// Returns whether a record is known to be pinned or below a pin.
     func isPinned(_ handle: Handle) -> Bool { known.cost(of: handle, with: change) != nil }
 
@@ -54,12 +59,14 @@ final class PinTable {
         guard change.pins > 0, let value = try transaction.value(keyspace, key) else { return nil }
         try transaction.delete(keyspace, key)
         change.pins -= 1
+        change.noteRelease()
         change.cost = isEmpty ? 0 : max(0, change.cost - PinCost.bytesOfPin)
         return value
     }
 
     /// Notes how many entries optimistic changes have. They hold records as pins do.
     func setHeldEntries(_ count: Int) {
+        if count < change.held { change.noteRelease() }
         change.held = count
         if isEmpty { change.cost = 0 }
     }
@@ -88,7 +95,12 @@ final class PinTable {
     func add(_ handles: [Handle], record: (Handle) throws -> Record?) rethrows {
         var open = handles
         while let handle = open.popLast() {
-            guard !isPinned(handle), let record = try record(handle) else { continue }
+            guard !isPinned(handle) else { continue }
+            guard let record = try record(handle) else {
+                // A write may fill a lost record again.
+                change.costs[handle] = 0
+                continue
+            }
             setCost(of: record)
             open += record.children
         }
@@ -97,7 +109,11 @@ final class PinTable {
     /// Sets the cost of a pinned record: its share of a page, and of a page of the index.
     func setCost(of record: Record) {
         let cost = PinCost.bytes(of: record)
-        change.cost += cost - (known.cost(of: record.handle, with: change) ?? 0)
+        if let old = known.cost(of: record.handle, with: change) {
+            change.released += old
+            change.cost -= old
+        }
+        change.cost += cost
         change.costs[record.handle] = cost
     }
 
@@ -109,6 +125,7 @@ final class PinTable {
         change.costs = [:]
         change.cost = change.pins * PinCost.bytesOfPin
         change.isMeasurement = true
+        change.released = 0
     }
 
     /// Applies the changes of a committed transaction in memory.
@@ -176,8 +193,13 @@ final class PinnedRecords: @unchecked Sendable {
         var cost: Int
         var pins: Int
         var held: Int
+        /// The cost of records that may have lost their pins since the last measurement.
+        var released: Int
         /// Whether `costs` replace all known costs, and are not additions to them.
         var isMeasurement = false
+
+        /// Notes that a pin has gone, of which it is not known what it has kept.
+        mutating func noteRelease() { released = .max / 2 }
     }
 
     private var costs: [Handle: Int] = [:]
@@ -187,6 +209,7 @@ final class PinnedRecords: @unchecked Sendable {
     private(set) var pins: Int
     /// The number of entries of optimistic changes.
     private var held: Int
+    private var released = 0
 
     init(
         loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, cost: UInt64
@@ -197,7 +220,7 @@ final class PinnedRecords: @unchecked Sendable {
         isMeasured = pins == 0 && held == 0
     }
 
-    func beginChange() -> Change { Change(cost: cost, pins: pins, held: held) }
+    func beginChange() -> Change { Change(cost: cost, pins: pins, held: held, released: released) }
 
     func cost(of handle: Handle, with change: Change) -> Int? {
         change.costs[handle] ?? (change.isMeasurement ? nil : costs[handle])
@@ -207,6 +230,7 @@ final class PinnedRecords: @unchecked Sendable {
         cost = change.cost
         pins = change.pins
         held = change.held
+        released = change.released
         if change.isMeasurement {
             costs = change.costs
             isMeasured = true
@@ -322,5 +346,14 @@ extension ReadableTransaction where Self: ~Copyable {
             return true
         }
         return handles
+    }
+}
+
+extension Snapshot {
+    /// Returns the records that pins and optimistic changes keep in the cache, without those below
+    /// them.
+    package func keptHandles(_ keyspaces: Keyspaces) throws -> [Handle] {
+        try pinnedHandles(keyspaces)
+            + LayerTable(keyspaces, self, valueLimit: .max).heldHandles
     }
 }

@@ -57,7 +57,7 @@ final class RecordTable {
         self.valueLimit = valueLimit
     }
 
-    /// The records that were rewritten or removed.
+    /// The records that were rewritten, filled again or removed.
     var rewritten: [Handle] { state.value.rewritten }
 
     /// The keys of containers that were rewritten or deleted.
@@ -151,7 +151,9 @@ final class RecordTable {
     private func setPending(
         _ range: Range<Int>?, _ shape: BlockShape, at handle: Handle, over old: Record?
     ) {
-        if old != nil { state.value.rewritten.append(handle) }
+        if old != nil || handle.rawValue < contentChanges.firstNew {
+            state.value.rewritten.append(handle)
+        }
         contentChanges.change(handle)
         if state.value.pending[handle] != nil {
             state.value.pending[handle]?.range = range

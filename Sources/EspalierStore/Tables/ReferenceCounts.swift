@@ -156,9 +156,11 @@ final class ReferenceCounts {
         // counted.
         let manyReferences = UInt64(UInt32.max)
         if let stamp = groups.stamps[handle] {
-            // The removal of a record begins anew, and reads must not find the record again.
+            // The removal of a record begins anew, and reads must not find the record again. It may
+            // have been deleted or lost, and reads must not take a loss for a deletion.
             return stamp == .never
-                ? StateEntry(referenceCount: manyReferences, flags: [.pendingRemoval, .tombstone])
+                ? StateEntry(
+                    referenceCount: manyReferences, flags: [.pendingRemoval, .lost, .nameless])
                 : StateEntry(referenceCount: 0, stamp: stamp)
         }
         guard try !hasBytes(handle) else { return .default }
@@ -292,8 +294,7 @@ final class ReferenceCounts {
     /// Lists a blocked record of a cycle again. The record outside of the cycle that blocked it may
     /// have become a part of the cycle.
     func unblockCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        let flags = try entry(handle, in: transaction).flags
-        guard flags.isSuperset(of: [.onCycle, .blocked]) else { return }
+        guard try entry(handle, in: transaction).isBlockedCycle else { return }
         try clear(.blocked, of: handle, in: transaction)
     }
 
@@ -379,7 +380,7 @@ final class ReferenceCounts {
         let flags = try entry(handle, in: transaction).flags
         if flags.contains(.nameless) {
             try update(handle, in: transaction) { entry in
-                entry.flags = .cut
+                entry.flags = .stub
                 entry.released = 0
                 entry.stamp = .never
             }
@@ -413,12 +414,12 @@ final class ReferenceCounts {
         }
     }
 
-    /// Makes a lost record with one reference. It stands in for the records to which eviction cuts
-    /// references.
-    func makeCutRecord(in transaction: borrowing WriteTransaction) throws -> Handle {
+    /// Makes a lost record with one reference. It stands in for the children from which eviction
+    /// detaches a record.
+    func makeStub(in transaction: borrowing WriteTransaction) throws -> Handle {
         let handle = makeHandle()
         try update(handle, in: transaction) { entry in
-            entry.flags = .cut
+            entry.flags = .stub
             entry.referenceCount = 1
         }
         return handle

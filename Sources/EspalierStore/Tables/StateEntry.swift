@@ -27,13 +27,12 @@ package struct StateEntry: Hashable, Sendable {
         /// The record is lost and has no index entry. No write can refill it. Its entry is removed
         /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
-        /// The evictor could not evict the cycle of the record: external references or a pin keep
-        /// it, or the search found no path back. `recency` does not list the record until a
-        /// reference to it goes.
+        /// The evictor could not evict the cycle of the record, because external references keep
+        /// it. `recency` does not list the record until a reference to it goes.
         package static let blocked = Flags(rawValue: 64)
-        /// The record stands in for those to which eviction has cut references. Nothing was
-        /// damaged.
-        package static let cut: Flags = [.lost, .nameless, .blocked]
+        /// The record stands in for the children from which eviction has detached a record. Nothing
+        /// was damaged.
+        package static let stub: Flags = [.lost, .nameless, .blocked]
         /// The flags that decide what a reference to the record reads.
         static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]
     }
@@ -86,6 +85,9 @@ extension StateEntry {
             && flags.isDisjoint(with: [.tombstone, .pendingRemoval])
     }
 
+    /// Whether the record is on a cycle that is blocked.
+    var isBlockedCycle: Bool { flags.isSuperset(of: [.onCycle, .blocked]) }
+
     /// Whether the record may get the flag of a cycle: it is a record, and has no such flag yet.
     var mayBeFlagged: Bool { flags.isDisjoint(with: [.onCycle, .pendingRemoval, .tombstone]) }
 
@@ -96,9 +98,9 @@ extension StateEntry {
         unblock()
     }
 
-    /// Lists a blocked record again. For a cut record the flag means something else, and stays.
+    /// Lists a blocked record again. For a stub the flag means something else, and stays.
     mutating func unblock() {
-        if !flags.contains(.cut) { flags.remove(.blocked) }
+        if !flags.contains(.stub) { flags.remove(.blocked) }
     }
 
     /// Removes one reference because the record that held it was evicted at `stamp`. Hands the

@@ -29,7 +29,7 @@ public struct ChangeSet: Sendable, Hashable {
     public internal(set) var written: [String] = []
     /// Nodes deleted by the caller.
     public internal(set) var deleted: [String] = []
-    /// Nodes evicted for the budget.
+    /// Nodes evicted for the budget, and nodes that stay but have lost their references for it.
     public internal(set) var evicted: [String] = []
     /// Keys and collections whose entry was changed or removed. An ``Outbox`` that was changed is
     /// listed as `outbox/` and its name.
@@ -211,7 +211,7 @@ extension ChangeSet {
 /// Confined to the thread that commits.
 final class ContentChanges {
     /// Handles from here on are new.
-    private let firstNew: UInt64
+    let firstNew: UInt64
 
     private struct State {
         var changed: [Handle] = []

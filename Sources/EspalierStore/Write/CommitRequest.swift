@@ -17,9 +17,9 @@ extension CommitTransaction {
         var reservesFile = true
         /// How long to wait for the lock of the writer; nil stands for the configured deadline.
         var lockDeadline: Duration?
-        /// Whether the commit judges the blocked cycles. So does the first commit that evicts after
-        /// a scan for cycles has begun.
-        var judgesBlockedCycles = false
+        /// Whether the commit lists blocked records again before it evicts, except those that
+        /// external references keep.
+        var relistsBlocked = false
     }
 
     /// What a commit applies of the logs. Each access and each cycle may change a page of its own.
@@ -76,7 +76,7 @@ struct CommittedTables {
     let pinned: PinnedRecords
     let verified: VerifiedIndexEntries
     let layers: LayerTable
-    var largeCycle: LargeCycle?
-    var mustJudgeBlockedCycles = false
+    var knownCycles = KnownCycles()
+    var kept: Set<Handle> = []
     var expiryScan: UInt64 = 0
 }

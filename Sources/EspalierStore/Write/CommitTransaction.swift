@@ -69,6 +69,8 @@ final class CommitTransaction {
     var mustRebuildRecency = false
     /// Records through which a new reference may have closed a cycle without a flag.
     var suspects: [Handle] = []
+    /// Whether the operation has added a reference to a record.
+    var hasNewReferences = false
     /// Records that a removed reference led to. They may lie on a cycle without a flag, or lead to
     /// one.
     var splitSuspects: [Handle] = []
@@ -77,15 +79,17 @@ final class CommitTransaction {
     var checkedBytes: UInt64
     /// The optimistic changes that are neither confirmed nor rolled back.
     var layers: LayerTable
-    /// The large cycle whose records may be cut without a search.
-    var largeCycle: LargeCycle?
+    /// What searches for cycles have found.
+    var knownCycles: KnownCycles
+    /// Records that were moved to the young end because pins keep what is below them, since
+    /// something was last removed or written. If one of them comes up again, all that is left is
+    /// kept.
+    var kept: Set<Handle>
     /// The most children that the next step of an eviction releases, and the most records of a
     /// cycle that it removes, see `limitRemovalBatch`.
     var removalBatch = CommitTransaction.largestRemovalBatch
     /// The record whose removal was continued last: each step releases a few of its children.
     var removing: Record?
-    /// Whether the next commit that evicts judges the blocked cycles.
-    var mustJudgeBlockedCycles = false
     /// The group of states at which the search for expired records goes on.
     var expiryScan: UInt64 = 0
     /// How many more groups of states the commit looks at for that: half a megabyte.
@@ -145,9 +149,9 @@ final class CommitTransaction {
             keyspaces, states, counterTable, verified,
             groupLimit: generation.environment.maximumValueSize)
         checkedBytes = counterTable.value.bytesWritten
-        if counterTable.value.cuts > 0 { generation.noteCuts() }
-        largeCycle = committed?.largeCycle
-        mustJudgeBlockedCycles = committed?.mustJudgeBlockedCycles ?? false
+        if counterTable.value.detachments > 0 { generation.noteDetached() }
+        knownCycles = committed?.knownCycles ?? KnownCycles()
+        kept = committed?.kept ?? []
         expiryScan = committed?.expiryScan ?? 0
         // New shapes are in the table, and in the file only when the transaction ends.
         stored.shapesUnderWay = { [unowned self] in shapes.shape($0) }
@@ -209,7 +213,7 @@ final class CommitTransaction {
             ) { logs.accesses.contains($0, in: generation.name) }
             try evictor.run(
                 towards: request.goal, steps: request.evictionSteps,
-                judgingBlockedCycles: request.judgesBlockedCycles, in: &transaction)
+                relistingBlocked: request.relistsBlocked, in: &transaction)
 
             // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics
@@ -259,13 +263,22 @@ final class CommitTransaction {
         }
     }
 
-    /// Flags the cycles that lead through records which are still there.
+    /// Flags the cycles that lead through records which are still there, and lists those again that
+    /// are blocked.
     private func flagCycles(
         at handles: Set<Handle>, in transaction: borrowing WriteTransaction
     ) throws {
+        if !handles.isEmpty { knownCycles.noteNewCycle() }
         for handle in handles where try records.contains(handle) {
             try states.flagCycle(at: handle, in: transaction)
+            try states.unblockCycle(at: handle, in: transaction)
         }
+    }
+
+    /// The most records that a search of the evictor looks at.
+    var searchLimit: Int {
+        generation.hasDetached
+            ? EvictionRule.searchLimitOnceDetached : EvictionRule.searchLimit
     }
 
     /// Writes the tables out, and tells other processes what has changed.
@@ -426,6 +439,7 @@ final class CommitTransaction {
         let after = old.isEmpty ? [] : Set(new)
         // New references come first: the count of a child that only moves must not reach zero.
         for child in new where !before.contains(child) {
+            hasNewReferences = true
             try states.retain(child, in: transaction)
         }
         var isReferenced: Bool?

@@ -273,8 +273,7 @@ final class Committer: Sendable {
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
                 pinned: commit.pins.known, verified: commit.index.verified,
                 layers: commit.layers,
-                largeCycle: commit.largeCycle,
-                mustJudgeBlockedCycles: commit.mustJudgeBlockedCycles,
+                knownCycles: commit.knownCycles, kept: commit.kept,
                 expiryScan: commit.expiryScan)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict

@@ -7,6 +7,7 @@ extension CommitTransaction {
     /// some.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         changes.source = operation.source
+        kept.removeAll()
         try applyBelowLayers(operation, in: &transaction)
         try flagSuspects(in: transaction)
         try checkPins(in: transaction)
@@ -87,18 +88,23 @@ extension CommitTransaction {
     /// one.
     ///
     /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
-    /// first search stops at such records. Every cycle that a new reference closes leads through
-    /// the record that has it: if the search does not get to its end, that record gets the flag
+    /// first search stops at such records. An operation without a new reference closes no cycle.
+    /// Every cycle that a new reference closes leads through the record that has it: if the search does not get to its end, that record gets the flag
     /// unseen. The evictor takes the flag away where it is wrong. So the more records refer to each
     /// other, the more of them are flagged, and the shorter the searches are.
     ///
     /// After a split the flagged record may lie on one part only, so the second search does not
     /// stop at flags. The scan for cycles finds those that lie beyond its limit.
     private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
+        defer {
+            suspects.removeAll()
+            splitSuspects.removeAll()
+            hasNewReferences = false
+        }
         guard !suspects.isEmpty || !splitSuspects.isEmpty else { return }
         var closed = CycleFinder()
         var flagged: Set<Handle> = []
-        for handle in suspects {
+        for handle in hasNewReferences ? suspects : [] {
             let limit = min(Self.suspectLimit, Self.searchLimit - closed.lookCount)
             let isComplete =
                 try limit > 0
@@ -115,9 +121,8 @@ extension CommitTransaction {
             guard limit > 0 else { break }
             split.search(from: handle, limit: limit) { records.children(of: $0) }
         }
-        suspects.removeAll()
-        splitSuspects.removeAll()
         flagged.formUnion(closed.found)
+        if !flagged.isEmpty { knownCycles.noteNewCycle() }
         for handle in flagged.union(split.found).sorted() {
             // A write and a removed reference count as an access to all below.
             try states.flagCycle(at: handle, isAccess: true, in: transaction)

@@ -159,6 +159,7 @@ struct Restorer {
                 return try commit.readableRecord(handle)?.children ?? []
             }
         }
+        if !search.found.isEmpty { commit.knownCycles.noteNewCycle() }
         for handle in search.found.sorted() {
             try commit.states.set(.onCycle, of: handle, in: transaction)
             try commit.states.unblockCycle(at: handle, in: transaction)

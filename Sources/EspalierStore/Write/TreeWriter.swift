@@ -36,7 +36,22 @@ struct TreeWriter {
             }
         }
         try date(locations.handles, of: tree, in: transaction)
+        try touchCycles(locations.handles, of: tree, in: transaction)
         return locations.handles
+    }
+
+    /// Touches the flagged records whose references the tree has, as a read of the tree would:
+    /// eviction detaches such a record from its children, unless it counts as accessed.
+    private func touchCycles(
+        _ handles: [Handle], of tree: FlattenedTree, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard commit.generation.hasDetached else { return }
+        for index in handles.indices where tree.hasChildren(at: index) {
+            let handle = handles[index]
+            if try commit.states.entry(handle, in: transaction).isListedCycle {
+                try commit.states.touch(handle, in: transaction)
+            }
+        }
     }
 
     /// Writes some nodes of a tree again. `handles` are those of all its nodes. Returns them, with
@@ -101,6 +116,7 @@ struct TreeWriter {
         if tree.entries[index].isOnCycle {
             // A write is an access. Without a stamp the record would be the first to be evicted.
             let stamp = commit.states.stamp
+            commit.knownCycles.noteNewCycle()
             try commit.states.update(slot.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
                 entry.stamp = stamp

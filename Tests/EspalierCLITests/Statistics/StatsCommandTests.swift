@@ -28,8 +28,8 @@ struct StatsCommandTests {
         #expect(names(json["readLatency"]) == latency && names(json["commitLatency"]) == latency)
         #expect(
             names(json["evictions"]) == [
-                "forBudget", "explicit", "groups", "runs", "cycleCollections", "cycleRecordsFound",
-                "youngestAgeSeconds",
+                "forBudget", "explicit", "groups", "detachedRecords", "runs", "cycleCollections",
+                "cycleRecordsFound", "youngestAgeSeconds",
                 "oldestAgeSeconds", "timeSpentNanoseconds", "longestPauseNanoseconds",
             ])
         for name in ["forBudget", "explicit"] {

@@ -10,25 +10,25 @@ struct EvictionRuleTests {
         _ graph: MemoryGraph, _ handle: Handle, regardlessOfAge: Bool = false,
         searchLimit: Int = 100, memberLimit: Int = 100
     ) throws -> Bool {
-        let step = try EvictionRule.step(
-            for: handle, in: graph, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit,
+        let step = try step(
+            handle, graph, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit,
             memberLimit: memberLimit)
         let expected = graph.expectedStep(
-            for: handle, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit)
-        let cycle = Set(graph.component(of: handle))
-        let isRight =
-            switch step {
-            case .cut(handle, let members):
-                // A part of the cycle is enough if the search has met its limit.
-                expected.judges && !members.isEmpty && members.isSubset(of: cycle)
-                    && (members.count > memberLimit || graph.reach(of: handle) > searchLimit)
-            default:
-                step == expected
-                    && (!expected.judges || cycle.count <= memberLimit
-                        || graph.reach(of: handle) > searchLimit)
-            }
+            for: handle, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit,
+            memberLimit: memberLimit)
+        let isRight = step == expected
         if !isRight { Issue.record("\(graph): \(handle) gets \(step) instead of \(expected)") }
         return isRight
+    }
+
+    private func step(
+        _ handle: Handle, _ graph: some EvictionGraph, regardlessOfAge: Bool = false,
+        searchLimit: Int = 100, memberLimit: Int = 100
+    ) throws -> EvictionStep {
+        var known = KnownCycles()
+        return try EvictionRule.step(
+            for: handle, in: graph, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit,
+            memberLimit: memberLimit, known: &known)
     }
 
     /// Adds random references from outside, few enough that many cycles have none.
@@ -100,36 +100,49 @@ struct EvictionRuleTests {
         }
     }
 
-    @Test("The eviction rule cuts cycles beyond its limits and continues pending removals")
+    @Test("What a search has found changes no later step, but for records that lead to large cycles")
+    func known() throws {
+        var random = SeededGenerator(quietly: 8)
+        var detached = 0
+        for _ in 0..<3_000 {
+            var graph = MemoryGraph(count: 8, edges: random.next() & random.next() & random.next())
+            fill(&graph, &random)
+            var exact = KnownCycles(shortestSearch: 0)
+            var limited = KnownCycles(shortestSearch: 0)
+            for number in 1...UInt64(8) {
+                let handle = Handle(number)
+                let expected = graph.expectedStep(for: handle)
+                let step = try EvictionRule.step(for: handle, in: graph, known: &exact)
+                #expect(step == expected)
+                let other = try EvictionRule.step(
+                    for: handle, in: graph, memberLimit: 3, known: &limited)
+                guard case .detach = other else {
+                    #expect(other == graph.expectedStep(for: handle, memberLimit: 3))
+                    continue
+                }
+                detached += 1
+                #expect(graph.leadsToCycle(handle, ofMoreThan: 3))
+            }
+        }
+        #expect(detached > 100)
+    }
+
+    @Test("The eviction rule detaches beyond its limits, and continues pending removals")
     func corners() throws {
         // 1 -> 2 -> 3 -> 1
         var ring = MemoryGraph(count: 3, edges: 0b001_100_010)
         ring.stamps = [5, 7, 6]
-        #expect(
-            try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 2)
-                == .block(Handle(1), externalReferences: []))
-        #expect(
-            try EvictionRule.step(for: Handle(1), in: ring, memberLimit: 2)
-                == .cut(Handle(1), members: [Handle(1), Handle(2), Handle(3)]))
-        // 1 -> 1, 2 -> 3: a path back is seen before the limit is met.
-        let loop = MemoryGraph(count: 3, edges: 0b000_100_011)
-        #expect(
-            try EvictionRule.step(for: Handle(1), in: loop, searchLimit: 2)
-                == .cut(Handle(1), members: [Handle(1)]))
-        #expect(
-            try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 3)
-                == .relist(Handle(1), stamp: Stamp(7)))
+        #expect(try step(Handle(1), ring, searchLimit: 2) == .detach(Handle(1)))
+        #expect(try step(Handle(1), ring, memberLimit: 2) == .detach(Handle(1)))
+        #expect(try step(Handle(1), ring, searchLimit: 3) == .relist(Handle(1), stamp: Stamp(7)))
         let all: [Handle] = [Handle(1), Handle(2), Handle(3)]
-        #expect(try EvictionRule.step(for: Handle(2), in: ring) == .evict(all, stamp: Stamp(7)))
+        #expect(try step(Handle(2), ring) == .evict(all, stamp: Stamp(7)))
         #expect(
-            try EvictionRule.step(for: Handle(1), in: ring, regardlessOfAge: true)
-                == .evict(all, stamp: Stamp(7)))
+            try step(Handle(1), ring, regardlessOfAge: true) == .evict(all, stamp: Stamp(7)))
         ring.outside[2] = 1
-        #expect(
-            try EvictionRule.step(for: Handle(2), in: ring)
-                == .block(Handle(2), externalReferences: [Handle(3)]))
+        #expect(try step(Handle(2), ring) == .block(Handle(2), externalReferences: [Handle(3)]))
         ring.flags[1] = .pendingRemoval
-        #expect(try EvictionRule.step(for: Handle(2), in: ring) == .release(Handle(2)))
+        #expect(try step(Handle(2), ring) == .release(Handle(2)))
     }
 
     @Test("The eviction rule reads no children where counts alone decide")
@@ -142,12 +155,12 @@ struct EvictionRuleTests {
         }
         let root = Blind(entry: StateEntry(referenceCount: 0, stamp: Stamp(3), flags: .onCycle))
         #expect(
-            try EvictionRule.step(for: Handle(1), in: root) == .evict([Handle(1)], stamp: Stamp(3)))
+            try step(Handle(1), root) == .evict([Handle(1)], stamp: Stamp(3)))
         let pendingRemoval = Blind(
             entry: StateEntry(referenceCount: 2, flags: [.pendingRemoval, .tombstone]))
-        #expect(try EvictionRule.step(for: Handle(1), in: pendingRemoval) == .release(Handle(1)))
+        #expect(try step(Handle(1), pendingRemoval) == .release(Handle(1)))
         #expect(throws: Blind.Looked.self) {
-            try EvictionRule.step(for: Handle(1), in: Blind(entry: StateEntry()))
+            try step(Handle(1), Blind(entry: StateEntry()))
         }
     }
 }
@@ -157,8 +170,8 @@ struct CycleThroughTests {
     private func through(_ start: UInt64, limit: Int = 1 << 15, _ edges: [UInt64: [UInt64]])
         -> [UInt64: UInt64]?
     {
-        var search = CycleSearch(from: Handle(start))
-        let isComplete = search.run(limit: limit) {
+        var search = CycleSearch(from: Handle(start), memberLimit: .max)
+        let isComplete = search.run(limit: limit, known: KnownCycles()) {
             (edges[$0.rawValue] ?? []).map { Handle($0) }
         }
         guard isComplete else { return nil }
@@ -209,8 +222,8 @@ struct CycleThroughTests {
         // A ladder with 2^20,000 paths.
         let count: UInt64 = 20_000
         var looks = 0
-        var search = CycleSearch(from: Handle(0))
-        let isComplete = search.run(limit: 1 << 20) { handle -> [Handle] in
+        var search = CycleSearch(from: Handle(0), memberLimit: .max)
+        let isComplete = search.run(limit: 1 << 20, known: KnownCycles()) { handle -> [Handle] in
             looks += 1
             let next = (handle.rawValue / 2 + 1) * 2
             return next >= count * 2 ? [Handle(0)] : [Handle(next), Handle(next + 1)]
@@ -224,8 +237,8 @@ struct CycleThroughTests {
     func failure() {
         struct Unreadable: Error {}
         #expect(throws: Unreadable.self) {
-            var search = CycleSearch(from: Handle(1))
-            _ = try search.run(limit: 10) { handle in
+            var search = CycleSearch(from: Handle(1), memberLimit: .max)
+            _ = try search.run(limit: 10, known: KnownCycles()) { handle in
                 if handle == Handle(2) { throw Unreadable() }
                 return [Handle(2)]
             }
@@ -299,14 +312,24 @@ struct MemoryGraph: EvictionGraph {
         UInt64(group.count { children($0).contains(handle) })
     }
 
-    func expectedStep(for handle: Handle, regardlessOfAge: Bool, searchLimit: Int) -> EvictionStep {
+    /// Returns whether a record lies on a cycle of more records than `limit`, or leads to one.
+    func leadsToCycle(_ handle: Handle, ofMoreThan limit: Int) -> Bool {
+        handles(paths[index(handle)] | 1 << UInt64(index(handle))).contains {
+            component(of: $0).count > limit
+        }
+    }
+
+    func expectedStep(
+        for handle: Handle, regardlessOfAge: Bool = false, searchLimit: Int = .max,
+        memberLimit: Int = .max
+    ) -> EvictionStep {
         let entry = entry(handle)
         if entry.flags.contains(.pendingRemoval) { return .release(handle) }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
-        guard reach(of: handle) <= searchLimit else {
-            return .block(handle, externalReferences: [])
-        }
         let group = component(of: handle)
+        guard reach(of: handle) <= searchLimit, group.count <= memberLimit else {
+            return .detach(handle)
+        }
         guard !group.isEmpty else { return .unflag(handle) }
         let externalReferences = group.filter {
             self.entry($0).referenceCount > references(to: $0, within: group)
@@ -317,16 +340,5 @@ struct MemoryGraph: EvictionGraph {
         let newest = group.map { self.entry($0).stamp }.max() ?? entry.stamp
         return newest == entry.stamp || regardlessOfAge
             ? .evict(group, stamp: newest) : .relist(handle, stamp: newest)
-    }
-}
-
-extension EvictionStep {
-    /// Whether the step follows from the cycle of the record.
-    fileprivate var judges: Bool {
-        switch self {
-        case .release, .unflag: false
-        case .evict(let records, _): records.count > 1
-        case .relist, .block, .cut: true
-        }
     }
 }

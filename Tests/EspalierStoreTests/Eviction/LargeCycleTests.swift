@@ -31,8 +31,9 @@ struct LargeCycleTests {
             evicted += rig.takeChanges().flatMap(\.evicted)
             if number % 300 == 0 { #expect(try rig.verify().problems == []) }
         }
-        #expect(Set(evicted.prefix(count)) == Set((0..<count).map { "r:\($0)" }))
-        #expect(evicted.dropFirst(count).first == "n:0")
+        // One record of the ring is named twice: it lost its references first.
+        #expect(Set(evicted.prefix(count + 1)) == Set((0..<count).map { "r:\($0)" }))
+        #expect(evicted.dropFirst(count + 1).first == "n:0")
         #expect(try rig.verify().isClean)
         #expect(try rig.verify().tombstones == 0)
         #expect(try rig.read(.node, "n:1499"))
@@ -74,8 +75,8 @@ struct LargeCycleTests {
                 let statistics = try cache.statistics()
                 #expect(statistics.evictions.records > 500)
                 #expect(statistics.directoryBytes <= statistics.budget)
-                let hasCuts = try cache.generation.hasCuts
-                #expect(hasCuts == withFriends)
+                let hasDetached = try cache.generation.hasDetached
+                #expect(hasDetached == withFriends)
                 try expectClean(cache)
                 #expect(try cache.verify(deep: true).problems == [])
             }
@@ -106,14 +107,14 @@ struct LargeCycleTests {
             try cache.setCollection((0..<2_000).map { FriendStub(id: "c:\($0)") }, forKey: "all")
                 .wait()
             var step = 0
-            while try !cache.generation.hasCuts, step < 40 {
+            while try !cache.generation.hasDetached, step < 40 {
                 try cache.overfill(budgets: 0.1, prefix: "x\(step)") {
                     _ = cache.collection(of: FriendStub.self, forKey: "all")
                 }
                 step += 1
             }
-            let hasCuts = try cache.generation.hasCuts
-            try #require(hasCuts)
+            let hasDetached = try cache.generation.hasDetached
+            try #require(hasDetached)
             #expect(cache.collection(of: FriendStub.self, forKey: "all")?.count == 2_000)
             var cut: [String] = []
             for number in 0..<2_000 {
@@ -167,8 +168,8 @@ struct LargeCycleTests {
                     }
                 }
             }
-            let hasCuts = try cache.generation.hasCuts
-            #expect(hasCuts)
+            let hasDetached = try cache.generation.hasDetached
+            #expect(hasDetached)
             // Until the first cut, reads do not touch the records on cycles below their first one.
             #expect(misses <= wanted.count)
             #expect(!show().contains(false))
@@ -186,8 +187,8 @@ struct LargeCycleTests {
                 let friend = cache.read(Friend.self, "c:\(number)", access: .peek)
                 #expect(friend?.friends.count == 3)
             }
-            let hasCuts = try cache.generation.hasCuts
-            #expect(!hasCuts)
+            let hasDetached = try cache.generation.hasDetached
+            #expect(!hasDetached)
             try cache.unpin("c:7").wait()
             try cache.overfill(budgets: 8, prefix: "y")
             let left = (0..<1_500).count {
@@ -214,8 +215,8 @@ struct LargeCycleTests {
                     _ = cache.read(Friend.self, "m:1")
                 }
             }
-            let hasCuts = try cache.generation.hasCuts
-            #expect(hasCuts)
+            let hasDetached = try cache.generation.hasDetached
+            #expect(hasDetached)
             try expectClean(cache)
             #expect(try cache.verify(deep: true).problems == [])
             guard case .miss = cache.readOutcome(Friend.self, "star", access: .peek) else {
@@ -236,12 +237,12 @@ struct LargeCycleTests {
         var cache = try scratch.open(Self.configuration)
         try makeCircle(cache, 3_000)
         try cache.overfill(budgets: 1)
-        var hasCuts = try cache.generation.hasCuts
-        #expect(hasCuts)
+        var hasDetached = try cache.generation.hasDetached
+        #expect(hasDetached)
         cache.close()
         cache = try scratch.open(Self.configuration)
-        hasCuts = try cache.generation.hasCuts
-        #expect(hasCuts)
+        hasDetached = try cache.generation.hasDetached
+        #expect(hasDetached)
         try expectClean(cache)
         try cache.overfill(budgets: 3, prefix: "y")
         try expectClean(cache)

@@ -183,7 +183,7 @@ struct StateEntryTests {
         #expect(stamp(0, .pendingRemoval) == 0)
         #expect(stamp(1, [.pendingRemoval, .tombstone]) == 0)
         #expect(stamp(1, [.pendingRemoval, .tombstone, .onCycle]) == 0)
-        #expect(stamp(1, .cut) == nil)
+        #expect(stamp(1, .stub) == nil)
     }
 
     @Test("Dropping a reference unblocks a record, and its count never falls below zero")
@@ -195,9 +195,9 @@ struct StateEntryTests {
         entry.dropReference()
         #expect(entry == StateEntry(referenceCount: 0, stamp: Stamp(4), flags: .onCycle))
         // A cut record is told from a damaged one as long as there is a reference to it.
-        entry = StateEntry(referenceCount: 2, flags: .cut)
+        entry = StateEntry(referenceCount: 2, flags: .stub)
         entry.dropReference()
-        #expect(entry == StateEntry(referenceCount: 1, flags: .cut))
+        #expect(entry == StateEntry(referenceCount: 1, flags: .stub))
     }
 
     @Test("Only a root that was never accessed is unstamped")

@@ -113,7 +113,7 @@ struct UnsearchableCycleTests {
             try rig.committer.commitOnce(
                 .init(
                     operations: [], goal: .pages(0, .budget), evictionSteps: 400,
-                    judgesBlockedCycles: true), in: generation)
+                    relistsBlocked: true), in: generation)
             commits += 1
             if commits == 3 { try rig.reopen() }
         }
