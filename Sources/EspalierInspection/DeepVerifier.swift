@@ -166,7 +166,7 @@ struct DeepVerifier {
         let flags = (try? inspection.state(of: handle))??.flags ?? []
         let stored: StoredRecord = flags.contains(.lost) ? .lost : .nothing
         let isDeleted = !flags.isDisjoint(with: [.tombstone, .pendingRemoval])
-        // Eviction has cut the references of a record on a large cycle.
+        // Eviction has detached a record on a large cycle from its children.
         let problem = isDeleted || flags.contains(.stub) ? nil : stored.problem
         targets[handle] = .some(problem)
         return problem

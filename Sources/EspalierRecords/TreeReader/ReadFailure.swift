@@ -22,8 +22,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged(path: String, detail: String)
     /// A later version of the library has written the record, which stays as it is.
     case newerVersion(path: String, version: Int)
-    /// A record on the way was found damaged earlier, or eviction has cut the reference to it to
-    /// open a large cycle. Writing the tree again repairs it.
+    /// A record on the way was found damaged earlier, or eviction has taken the reference to it
+    /// away because it was part of a large cycle. Writing the tree again repairs it.
     case lost(path: String)
     /// A reference leads to a record that is not there.
     case dangling(path: String)
@@ -75,7 +75,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerVersion(let path, let version):
             "at \(path): a record of version \(version), which is newer than this library"
         case .lost(let path):
-            "lost at \(path): damaged, or cut from a large cycle; writing the tree again repairs it"
+            "lost at \(path): damaged, or evicted from a large cycle; writing the tree again repairs it"
         case .dangling(let path): "dangling reference at \(path)"
         case .cyclic(let path):
             "cyclic at \(path): a required field refers back to a record being read"

@@ -137,6 +137,8 @@ final class AccessLog: Sendable {
         }
         for handle in taken.handles.dropFirst(limit) { taken.order[handle] = nil }
         for (handle, number) in taken.order { remove(handle, touchedAt: number) }
+        let isNow = count.load(ordering: .relaxed) >= Self.flushCount
+        due.withLock { $0.isNow = $0.isNow && isNow }
         return taken
     }
 

@@ -451,10 +451,10 @@ extension CommitTransaction {
         }
         states.stampUnreferenced()
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
+        var known = KnownCycles()
         guard
             case .evict(let handles, _) = try EvictionRule.step(
-                for: handle, in: graph, regardlessOfAge: true, searchLimit: searchLimit,
-                known: &knownCycles)
+                for: handle, in: graph, regardlessOfAge: true, known: &known)
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
         try evict(

@@ -68,8 +68,8 @@ package final class Generation: Sendable {
         if other.hasDetached { noteDetached() }
     }
 
-    /// Whether eviction has detached records on large cycles from their children. If so, a read touches the
-    /// records on cycles whose references it follows.
+    /// Whether eviction has detached records on large cycles from their children. If so, a read
+    /// touches the records on cycles whose references it follows.
     var hasDetached: Bool { detached.load(ordering: .relaxed) }
 
     func noteDetached() { detached.store(true, ordering: .relaxed) }

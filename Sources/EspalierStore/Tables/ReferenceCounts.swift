@@ -82,7 +82,10 @@ final class ReferenceCounts {
         if let state = pending[handle] { return state.entry }
         let state = try storedState(handle, in: transaction)
         // A state of a damaged group is written anew, even if nothing changes it.
-        if state.isDamaged { pending[handle] = state }
+        if state.isDamaged {
+            pending[handle] = state
+            noteRecency(of: handle)
+        }
         return state.entry
     }
 
@@ -104,6 +107,11 @@ final class ReferenceCounts {
         {
             contentChanges.change(handle)
         }
+        noteRecency(of: handle)
+    }
+
+    /// Notes where `recency` lists a changed record now.
+    private func noteRecency(of handle: Handle) {
         if recencyChanges != nil, let stamp = pending[handle]?.entry.recencyStamp {
             recencyChanges?.append(RecencyEntry(stamp: stamp, handle: handle))
         }

@@ -99,8 +99,8 @@ struct LargeCycleTests {
         try cache.set(Person("after", "after")).wait()
     }
 
-    @Test("A record that was cut keeps its values, is a miss with its references, and is refilled")
-    func cut() throws {
+    @Test("A detached record keeps its values, is a miss with its references, and is refilled")
+    func detached() throws {
         try withCache(Self.configuration) { cache in
             try makeCircle(cache, 2_000)
             // Somebody wants the values of all people, and the references of none.
@@ -116,7 +116,7 @@ struct LargeCycleTests {
             let hasDetached = try cache.generation.hasDetached
             try #require(hasDetached)
             #expect(cache.collection(of: FriendStub.self, forKey: "all")?.count == 2_000)
-            var cut: [String] = []
+            var detached: [String] = []
             for number in 0..<2_000 {
                 let name = "c:\(number)"
                 #expect(cache.read(FriendStub.self, name, access: .peek)?.id == name)
@@ -128,9 +128,9 @@ struct LargeCycleTests {
                     Issue.record("\(name): \(reason)")
                     continue
                 }
-                cut.append(name)
+                detached.append(name)
             }
-            let name = try #require(cut.first)
+            let name = try #require(detached.first)
             #expect(cache.json(of: name) == nil)
             let friend = FriendStub(id: "c:1")
             try cache.set(Friend(id: name, text: "again", friends: [friend])).wait()
@@ -170,18 +170,20 @@ struct LargeCycleTests {
             }
             let hasDetached = try cache.generation.hasDetached
             #expect(hasDetached)
-            // Until the first cut, reads do not touch the records on cycles below their first one.
+            // Until the first detachment, reads do not touch the records on cycles below their first one.
             #expect(misses <= wanted.count)
             #expect(!show().contains(false))
             try expectClean(cache)
         }
     }
 
-    @Test("What a pin keeps is not cut, and goes once the pin is gone")
+    @Test("What a pin keeps is not detached, and goes once the pin is gone although others stay")
     func pinned() throws {
         try withCache(Self.configuration) { cache in
             try makeCircle(cache, 1_500)
             try cache.pin("c:7").wait()
+            try cache.set(Person("other", "other")).wait()
+            try cache.pin("other").wait()
             try cache.overfill(budgets: 3)
             for number in stride(from: 0, to: 1_500, by: 10) {
                 let friend = cache.read(Friend.self, "c:\(number)", access: .peek)
@@ -199,7 +201,57 @@ struct LargeCycleTests {
         }
     }
 
-    @Test("The references of a record with many friends are cut in steps", arguments: [300, 4_000])
+    @Test("A write keeps the references that it has, as a read does, although it changes nothing")
+    func written() throws {
+        try withCache(Self.configuration) { cache in
+            try makeCircle(cache, 2_500)
+            let friends = (0..<3).map { FriendStub(id: "c:\((101 + $0 * 37) % 2_500)") }
+            let fan = Fan(
+                id: "fan", idol: Friend(id: "c:100", text: "text of 100", friends: friends))
+            var kept = 0
+            for step in 0..<80 {
+                let isFollowed = try cache.generation.hasDetached
+                try cache.set(fan).wait()
+                try cache.overfill(budgets: 0.1, prefix: "x\(step)")
+                guard isFollowed else { continue }
+                #expect(cache.read(Fan.self, "fan", access: .peek)?.idol?.friends.count == 3)
+                kept += 1
+            }
+            #expect(kept > 40)
+        }
+    }
+
+    @Test("Change sets, events and statistics tell of detached records")
+    func told() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(Self.configuration)
+        try makeCircle(cache, 2_000)
+        var step = 0
+        let (events, changes) = (cache.events(), cache.changes())
+        while try !cache.generation.hasDetached, step < 40 {
+            try cache.overfill(budgets: 0.05, prefix: "x\(step)")
+            step += 1
+        }
+        let detached = (0..<2_000).map { "c:\($0)" }.filter { name in
+            cache.read(FriendStub.self, name, access: .peek) != nil
+                && cache.read(Friend.self, name, access: .peek) == nil
+        }
+        let count = try cache.statistics().evictions.detachedRecords
+        #expect(count >= detached.count)
+        #expect(!detached.isEmpty)
+        cache.close()
+        var named: Set<String> = []
+        for await case .evicted(let eviction) in events where eviction.records == 0 {
+            #expect(eviction.reason == .budget)
+            named.insert(eviction.identifier)
+        }
+        #expect(named.isSuperset(of: detached))
+        var evicted: Set<String> = []
+        for await change in changes { evicted.formUnion(change.evicted) }
+        #expect(evicted.isSuperset(of: detached))
+    }
+
+    @Test("A record with many friends is detached in steps", arguments: [300, 4_000])
     func many(count: Int) throws {
         try withCache(Self.configuration) { cache in
             let stubs = (0..<count).map { FriendStub(id: "m:\($0)") }
@@ -220,7 +272,7 @@ struct LargeCycleTests {
             try expectClean(cache)
             #expect(try cache.verify(deep: true).problems == [])
             guard case .miss = cache.readOutcome(Friend.self, "star", access: .peek) else {
-                Issue.record("the references of the star were not cut")
+                Issue.record("the star was not detached")
                 return
             }
             try cache.set(Friend(id: "star", text: "new", friends: [])).wait()
@@ -231,7 +283,7 @@ struct LargeCycleTests {
         }
     }
 
-    @Test("A cache with a cut record is evicted on after reopening, and reads follow cycles again")
+    @Test("Eviction goes on after reopening a cache with detached records, and reads follow cycles")
     func reopened() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(Self.configuration)

@@ -45,6 +45,32 @@ struct LostRecordTests {
         }
     }
 
+    @Test("A record is lost, and not deleted, if its state is damaged while it is removed as lost")
+    func removal() throws {
+        try withCache { cache in
+            try cache.set(Message("m:1", from: ben, to: anna)).wait()
+            let handle = try present(cache.handle("p:1"))
+            // What eviction leaves of a long record on a large cycle.
+            try cache.tamperIndex { $0.remove("p:1") }
+            try cache.tamper { transaction, keyspaces in
+                let state = StateEntry(
+                    referenceCount: 1, flags: [.pendingRemoval, .lost, .nameless])
+                try transaction.put(state, of: handle, keyspaces)
+                let entry = RecencyEntry(stamp: .never, handle: handle)
+                try transaction.put(keyspaces.recency, entry.key, [])
+                let key = try #require(transaction.stateRange(keyspaces, around: handle).group?.key)
+                var group = try #require(try transaction.value(keyspaces.state, key.rawValue))
+                group[group.count / 2] ^= 0x10
+                try transaction.put(keyspaces.state, key.rawValue, group)
+            }
+            try cache.set(other).wait()
+            #expect(try cache.statistics().evictions.records == 0)
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .lost(path: "m:1.reader"))
+            try cache.set(Message("m:1", from: ben, to: anna)).wait()
+            #expect(cache.read(Message.self, "m:1")?.reader == anna)
+        }
+    }
+
     @Test("The children of several lost records lose the references, counted once for all")
     func references() throws {
         try withCache { cache in
