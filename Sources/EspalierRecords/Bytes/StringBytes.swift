@@ -83,13 +83,13 @@ extension String {
     }
 
     private static let prime: UInt64 = (1 << 61) - 1
-    fileprivate static let base = UInt64.random(in: (1 << 56)..<prime)
+    private static let base = UInt64.random(in: (1 << 56)..<prime)
 
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
         unsafe bytes.withUnsafeBytes { unsafe hash($0) }
     }
 
-    fileprivate static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let base = base
         let count = bytes.count
         // Starts at 1, so that leading zeros count. The length of the rest stands above it, so that
@@ -117,29 +117,9 @@ extension String {
     /// Returns `(hash + digits) * base` modulo the prime, below 2^61 + 4, so that no step between
     /// needs more than 64 bits.
     @inline(__always)
-    fileprivate static func step(_ hash: UInt64, _ digits: UInt64, _ base: UInt64) -> UInt64 {
+    private static func step(_ hash: UInt64, _ digits: UInt64, _ base: UInt64) -> UInt64 {
         let product = (hash &+ digits).multipliedFullWidth(by: base)
         let folded = (product.low & prime) &+ (product.low >> 61 | product.high << 3)
         return (folded & prime) &+ (folded >> 61)
     }
-}
-
-/// The hash of `String.bytesHash` for a sequence of numbers and bytes. Different in each process.
-struct SequenceHash {
-    private var hash: UInt64 = 1
-
-    @inline(__always)
-    mutating func add(_ number: UInt64) {
-        hash = String.step(hash, number & 0xFFFF_FFFF, String.base)
-        hash = String.step(hash, number >> 32, String.base)
-    }
-
-    /// Adds bytes, and how many there are.
-    @inline(__always)
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        add(UInt64(bytes.count))
-        add(unsafe String.hash(bytes))
-    }
-
-    var value: UInt64 { hash }
 }

@@ -107,27 +107,6 @@ package struct FlattenedTree: Sendable {
         return !others.isEmpty && others[index]?.contains { $0.type == projection } == true
     }
 
-    /// Returns fingerprints of all nodes.
-    ///
-    /// - Complexity: O(*n*) in the bytes of the tree; about 30 ns for a node.
-    package func fingerprints() -> [NodeFingerprint] {
-        let identifiers = entries.map { $0.identifier.bytesHash }
-        let shapes = shapes.map(\.fingerprint)
-        return unsafe values.withUnsafeBytes { values in
-            entries.indices.map { index in
-                let part = entries[index].first
-                var hash = SequenceHash()
-                hash.add(identifiers[index])
-                hash.add(shapes[part.shape])
-                hash.add((part.isCase ? 2 : 0) | (merges(typeAt: part.type) ? 1 : 0))
-                unsafe hash.add(UnsafeRawBufferPointer(rebasing: values[part.values]))
-                for child in part.children { hash.add(identifiers[children[child]]) }
-                for null in explicitNulls(of: part).sorted() { hash.add(UInt64(null)) }
-                return NodeFingerprint(identifier: identifiers[index], content: hash.value)
-            }
-        }
-    }
-
     /// Whether an occurrence of a node refers to other nodes.
     package func hasChildren(at index: Int) -> Bool {
         if !entries[index].first.children.isEmpty { return true }
@@ -383,16 +362,4 @@ extension FlattenedTree {
     private func types(at index: Int) -> [Identifier] {
         ([entries[index].first] + (others[index] ?? [])).map { Identifier(types[$0.type]) }
     }
-}
-
-/// What a write takes from one node, as hashes that are different in each process.
-///
-/// Two different nodes have the same hash with a probability of about 2^-54 at a kilobyte, also if
-/// somebody has chosen them, see `String.bytesHash`.
-package struct NodeFingerprint: Sendable, Hashable {
-    /// The identifier.
-    package let identifier: UInt64
-    /// The identifier, the shape, the values, the identifiers of the children, and whether the node
-    /// merges.
-    package let content: UInt64
 }

@@ -30,8 +30,6 @@ final class MemoryTier: Sendable {
     private let generations: GenerationHolder
     private let counter: MemoryCounter
     private let following: MemoryFollowing
-    /// What is known of the trees that were written last, in a sixteenth of the budget.
-    let written: WrittenTrees
 
     /// A part of the trees.
     private final class Table: Sendable {
@@ -56,7 +54,6 @@ final class MemoryTier: Sendable {
         self.generations = generations
         self.counter = counter
         following = MemoryFollowing(generations)
-        written = WrittenTrees(byteLimit: budget.bytes / 16)
         tables = counter.parts.map(Table.init)
     }
 
@@ -249,7 +246,6 @@ final class MemoryTier: Sendable {
 
     /// Removes all trees.
     func removeAll() {
-        written.empty()
         _ = state.withLock { removeAll(&$0) }
     }
 

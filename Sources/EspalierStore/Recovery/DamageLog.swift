@@ -63,9 +63,6 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Whether no record waits for a commit.
-    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
-
     /// Notes that a commit has failed, and delays the next one: it would most likely fail again at
     /// once.
     func postpone() {

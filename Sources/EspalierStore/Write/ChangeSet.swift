@@ -222,12 +222,6 @@ final class ContentChanges {
 
     init(firstNew: UInt64) { self.firstNew = firstNew }
 
-    /// The records that were there before and have changed up to now, in order.
-    var changed: [Handle] { state.value.changed }
-
-    /// Whether any record may have changed.
-    var isUnknown: Bool { state.value.isUnknown }
-
     /// Notes that a record has another content, or is gone or deleted.
     func change(_ handle: Handle) {
         if handle.rawValue < firstNew { state.value.changed.append(handle) }

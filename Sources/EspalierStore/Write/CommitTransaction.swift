@@ -79,10 +79,6 @@ final class CommitTransaction {
     var checkedBytes: UInt64
     /// The optimistic changes that are neither confirmed nor rolled back.
     var layers: LayerTable
-    /// What is known of the trees that were written last; nil if nothing is to be.
-    private let writtenTrees: WrittenTrees?
-    /// The trees that the transaction has written.
-    private var written: [WrittenTrees.Written] = []
     /// What searches for cycles have found.
     var knownCycles: KnownCycles
     /// Records that were moved to the young end because pins keep what is below them, since
@@ -107,12 +103,10 @@ final class CommitTransaction {
     /// the counters can't be read.
     init(
         _ generation: Generation, _ transaction: borrowing WriteTransaction,
-        _ committed: CommittedTables?, _ compressor: BlockCompressor?,
-        _ writtenTrees: WrittenTrees? = nil
+        _ committed: CommittedTables?, _ compressor: BlockCompressor?
     ) throws {
         self.generation = generation
         self.compressor = compressor
-        self.writtenTrees = writtenTrees
         keyspaces = generation.keyspaces
         do {
             counterTable = try CounterTable(loading: transaction, keyspaces)
@@ -172,7 +166,7 @@ final class CommitTransaction {
     ///   unchanged, and the logs have back what the commit took.
     static func run(
         _ request: Request, in generation: Generation, of generations: GenerationHolder,
-        _ logs: CommitLogs, _ compressor: BlockCompressor?, _ writtenTrees: WrittenTrees?,
+        _ logs: CommitLogs, _ compressor: BlockCompressor?,
         tables: (_ transaction: UInt64) -> CommittedTables?
     ) throws -> Outcome {
         // Begin. Another process may have switched the generation during the wait for the lock.
@@ -182,10 +176,7 @@ final class CommitTransaction {
 
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
-        let tables = tables(number)
-        // A write has to repair what a read has found damaged.
-        let commit = try CommitTransaction(
-            generation, transaction, tables, compressor, logs.damage.isEmpty ? writtenTrees : nil)
+        let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
         commit.begin(in: generation, of: generations)
         // After the tables: LMDB does not report a damaged page where it counts pages.
         let plan = try request.plan(in: generation, transaction)
@@ -334,29 +325,6 @@ final class CommitTransaction {
             records.finishChanges()
         }
     }
-
-    // MARK: - Trees written again
-
-    /// Returns the fingerprints of a tree that is worth knowing; nil for any other.
-    func fingerprints(of tree: FlattenedTree) -> [NodeFingerprint]? {
-        guard writtenTrees != nil, tree.count >= WrittenTrees.fewestNodes, !tree.mayLoseChildren
-        else { return nil }
-        return tree.fingerprints()
-    }
-
-    /// Returns what is known of a tree that was written lately.
-    func knowledge(
-        of tree: FlattenedTree, _ prints: [NodeFingerprint]
-    ) -> WrittenTrees.Knowledge? {
-        writtenTrees?.knowledge(of: tree, prints, after: contentChanges)
-    }
-
-    func noteWritten(_ prints: [NodeFingerprint], at handles: [Handle]) {
-        if let tree = WrittenTrees.Written(prints, handles, contentChanges) { written.append(tree) }
-    }
-
-    /// Keeps what is known of the trees that the transaction has written, after its commit.
-    func publishWritten(to trees: WrittenTrees?) { trees?.add(written, contentChanges) }
 
     // MARK: - Records
 

@@ -238,14 +238,13 @@ final class Committer: Sendable {
             memory?.cancelCommit(in: generation)
         }
         let outcome = try CommitTransaction.run(
-            request, in: generation, of: generations, logs, compressor, memory?.written
+            request, in: generation, of: generations, logs, compressor
         ) { transaction in
             feed?.beginCommit()
             memory?.beginCommit(in: generation)
             return state.withLock { state in
                 // If the numbers are consecutive, no other process has written in between.
                 let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
-                memory?.written.begin(isNext: isNext)
                 return isNext ? state.tables : nil
             }
         }
@@ -268,7 +267,6 @@ final class Committer: Sendable {
             restoration.add(handles, in: generation)
         }
         commit.pins.publish()
-        commit.publishWritten(to: memory?.written)
         let environment = generation.environment
         state.withLock { state in
             state.tables = CommittedTables(

@@ -16,9 +16,7 @@ struct TreeWriter {
     func write(
         _ tree: FlattenedTree, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let prints = commit.fingerprints(of: tree)
-        let known = try prints.flatMap { try locate(tree, knownAs: $0, in: &transaction) }
-        let locations = try known ?? locate(tree, in: &transaction)
+        let locations = try locate(tree, in: &transaction)
         // One projection of a node may remove a child that another has, and of two occurrences the
         // first counts. A child that is left out needs a stamp of its own, because no record of the
         // tree refers to it.
@@ -39,7 +37,6 @@ struct TreeWriter {
         }
         try date(locations.handles, of: tree, in: transaction)
         try touchCycles(locations.handles, of: tree, in: transaction)
-        if let prints { commit.noteWritten(prints, at: locations.handles) }
         return locations.handles
     }
 
@@ -145,30 +142,6 @@ struct TreeWriter {
             /// The stored record.
             var old: Record?
         }
-    }
-
-    /// Returns the locations of a tree that was written lately, without a look at the records of
-    /// nodes that are written as they are; nil if nothing is known of the tree.
-    private func locate(
-        _ tree: FlattenedTree, knownAs prints: [NodeFingerprint],
-        in transaction: inout WriteTransaction
-    ) throws -> RecordLocations? {
-        guard let known = commit.knowledge(of: tree, prints) else { return nil }
-        var locations = RecordLocations(handles: known.handles)
-        var isNew: Set<Int> = []
-        for index in known.stale {
-            let bound = try bind(tree, index, in: &transaction)
-            locations.handles[index] = bound.handle
-            if bound.isNew { isNew.insert(index) }
-        }
-        // A node on a cycle is always written, because its flag and its stamp have to be set.
-        let onCycle = tree.entries.indices.filter { tree.entries[$0].isOnCycle }
-        let changed = onCycle.isEmpty ? known.changed : Set(known.changed + onCycle).sorted()
-        for index in changed {
-            try addChange(
-                at: index, isNew: isNew.contains(index), of: tree, to: &locations, in: &transaction)
-        }
-        return locations
     }
 
     private func locate(

@@ -253,7 +253,7 @@ private enum ChangePeer {
             flattener.finish(), entries: value.children)
         _ = try CommitTransaction.run(
             .init(operations: [write]), in: try cache.generation, of: cache.engine.generations,
-            CommitLogs(StatisticsRecorder()), nil, nil, tables: { _ in nil })
+            CommitLogs(StatisticsRecorder()), nil, tables: { _ in nil })
         kill(getpid(), SIGKILL)
     }
 }
