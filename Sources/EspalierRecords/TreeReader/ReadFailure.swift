@@ -75,7 +75,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerVersion(let path, let version):
             "at \(path): a record of version \(version), which is newer than this library"
         case .lost(let path):
-            "lost at \(path): damaged, or evicted from a large cycle; writing the tree again repairs it"
+            "lost at \(path): damaged, or evicted from a large cycle; write the tree again"
         case .dangling(let path): "dangling reference at \(path)"
         case .cyclic(let path):
             "cyclic at \(path): a required field refers back to a record being read"

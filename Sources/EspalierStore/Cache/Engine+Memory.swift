@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierRecords
 import Foundation
 
@@ -34,14 +35,15 @@ extension Engine {
     ) -> MemoryHit? {
         // First: the read that this one is a part of has to know, whatever becomes of this one.
         let isNested = ReadScope.noteRead()
-        guard let memory, !isNested, !isInherited, target.isWhole,
+        guard let memory = lentMemory, !isNested, !isInherited, target.isWhole,
             consistency == .snapshot || queue.isCaughtUp
         else { return nil }
         let start = ContinuousClock.now
-        guard let tree = memory.find(target, as: value), let hit = hit(tree, for: target)
+        guard let tree = memory.with({ $0.find(target, as: value) }),
+            let hit = hit(tree, for: target)
         else { return nil }
-        if access == .touch, !configuration.isReadOnly { touch(tree) }
-        statistics.countHit(took: ContinuousClock.now - start, of: tree.handle.rawValue)
+        if access == .touch, !configuration.isReadOnly { touch(tree, at: start) }
+        statistics.countHit(took: ContinuousClock.now - start)
         refetch(target, ifExpired: hit.isExpired)
         return hit
     }
@@ -93,7 +95,7 @@ extension Engine {
     ) -> MemoryHit? {
         guard let tree = memory.find(target, as: value), let hit = hit(tree, for: target)
         else { return nil }
-        if access == .touch, !configuration.isReadOnly { touch(tree) }
+        if access == .touch, !configuration.isReadOnly { touch(tree, at: .now) }
         return hit
     }
 
@@ -104,8 +106,10 @@ extension Engine {
             maxAge: generations.maxAge, checksAll: checksAll, clock: generations.clock)
     }
 
-    private func touch(_ tree: MemoryTree) {
-        touch(CollectionOfOne(tree.handle), in: tree.source.generation)
-        touch(tree.cycles, in: tree.source.generation)
+    private func touch(_ tree: MemoryTree, at time: ContinuousClock.Instant) {
+        tree.lentSource.with { source in
+            touch(CollectionOfOne(tree.handle), in: source.generationName, at: time)
+            if !tree.cycles.isEmpty { touch(tree.cycles, in: source.generationName, at: time) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierLMDB
 import EspalierModels
 import EspalierRecords
@@ -23,6 +24,10 @@ final class Engine: Sendable {
     let committer: Committer
     /// The trees that reads have decoded lately; nil if none are kept.
     let memory: MemoryTier?
+    /// The same, for reads.
+    let lentMemory: Uncounted<MemoryTier>?
+    /// The accesses that no commit has stored yet, for reads.
+    private let lentAccesses: Uncounted<AccessLog>
     private let writer: WriterThread
     private let failures: WriteFailures
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
@@ -74,12 +79,14 @@ final class Engine: Sendable {
             configuration.memoryBudget.bytes > 0
             ? MemoryTier(budget: configuration.memoryBudget, generations, statistics.memory) : nil
         self.memory = memory
+        lentMemory = memory.map(Uncounted.init)
         committer = Committer(
             generations, statistics, configuration.compression, feed: changeSets, memory: memory,
             wakeWriter: { [queue] in queue.wakeWriter() }
         ) { [events, clock = generations.clock] changes, timeline in
             events.send(changes, timeline, at: Timeline.second(of: clock.now))
         }
+        lentAccesses = Uncounted(committer.logs.accesses)
         // Last, because nothing stops the thread if a later step throws.
         writer = WriterThread(queue, committer)
         moves.engine.withLock { $0.engine = self }
@@ -101,9 +108,11 @@ final class Engine: Sendable {
         changeSets = ChangeFeed(generations)
         observations = ObservationCenter(changeSets)
         memory = nil
+        lentMemory = nil
         committer = Committer(
             generations, statistics, .none, wakeWriter: { [queue] in queue.wakeWriter() }
         ) { _, _ in }
+        lentAccesses = Uncounted(committer.logs.accesses)
         writer = WriterThread(queue, committer)
     }
 
@@ -353,10 +362,23 @@ final class Engine: Sendable {
 
     /// Logs an access to records, and wakes the writer if it has something to do.
     func touch(_ handles: some Sequence<Handle>, in generation: Generation) {
-        for handle in handles
-        where committer.logs.accesses.touch(handle, in: generation.name) != .nothing {
-            queue.wakeWriter()
+        touch(handles, in: generation.name, at: .now)
+    }
+
+    /// Logs the accesses of a read at a time, in the order of `handles`.
+    func touch(
+        _ handles: some Sequence<Handle>, in generation: String, at time: ContinuousClock.Instant
+    ) {
+        let first = AccessLog.number(of: time)
+        let isDue = lentAccesses.with { accesses in
+            var (number, isDue) = (first, false)
+            for handle in handles {
+                if accesses.touch(handle, in: generation, as: number) != .nothing { isDue = true }
+                number += 1
+            }
+            return isDue
         }
+        if isDue { queue.wakeWriter() }
     }
 
     private func count(_ finding: Finding, of target: ReadTarget, took: Duration) -> Finding {

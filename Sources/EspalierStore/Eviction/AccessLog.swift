@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierRecords
 import Synchronization
 
@@ -38,12 +39,11 @@ final class AccessLog: Sendable {
             var touches = Touches()
         }
         let state = Mutex(State())
+        private let padding = CacheLinePadding()
     }
-    private let parts = (0..<16).map { _ in Part() }
+    private let parts = (0..<32).map { _ in Part() }
 
     // atomic
-    /// The number of the last touch.
-    private let number = Atomic<UInt64>(0)
     /// The touched records in all parts.
     private let count = Atomic<Int>(0)
 
@@ -56,16 +56,30 @@ final class AccessLog: Sendable {
     }
     private let due = Mutex(Due())
 
-    private func part(of handle: Handle) -> Part { parts[Int(handle.rawValue & 15)] }
+    private func part(of handle: Handle) -> Part {
+        parts[Int((handle.rawValue &* 0x9E37_79B9_7F4A_7C15) >> 59)]
+    }
 
     // MARK: - Touching
 
+    /// When the process began to count: the number of a touch is its time in nanoseconds.
+    private static let start = ContinuousClock.now
+
+    /// Returns the number of a touch at a time. A counter would be one more cache line that all
+    /// threads change.
+    static func number(of time: ContinuousClock.Instant) -> UInt64 {
+        (time - start).wholeNanoseconds
+    }
+
     /// Logs a touch. Drops the waiting touches of any other generation.
-    func touch(_ handle: Handle, in generation: String) -> Demand {
+    ///
+    /// - Parameter number: Touches count as later the larger it is. Nil: now.
+    func touch(_ handle: Handle, in generation: String, as number: UInt64? = nil) -> Demand {
+        let number = number ?? Self.number(of: .now)
         while true {
             let isNew = part(of: handle).state.withLock { state -> Bool? in
                 guard state.generation == generation else { return nil }
-                return add(handle, to: &state.touches)
+                return add(handle, number, to: &state.touches)
             }
             if let isNew { return isNew ? demand() : .nothing }
             begin(generation)
@@ -73,8 +87,7 @@ final class AccessLog: Sendable {
     }
 
     /// Logs a touch. Returns whether none of the record waited.
-    private func add(_ handle: Handle, to touches: inout Touches) -> Bool {
-        let number = number.add(1, ordering: .relaxed).newValue
+    private func add(_ handle: Handle, _ number: UInt64, to touches: inout Touches) -> Bool {
         guard touches.order[handle] == nil else {
             touches.order[handle] = number
             return false

@@ -74,8 +74,8 @@ struct Evictor {
     }
 
     /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
-    /// steps. If `relistingBlocked`, first lists the blocked records again that it can evict. Checks
-    /// the pages before it takes any, and again in the end.
+    /// steps. If `relistingBlocked`, first lists the blocked records again that it can evict.
+    /// Checks the pages before it takes any, and again in the end.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
@@ -393,8 +393,8 @@ private struct CommitGraph: EvictionGraph {
     }
 }
 
-/// The records that were evicted in one step: a root, or the records of a cycle. Or the one that was
-/// detached from its children.
+/// The records that were evicted in one step: a root, or the records of a cycle. Or the one that
+/// was detached from its children.
 struct Victim: Hashable, Sendable {
     /// The name of an evicted record.
     struct Name: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 import Foundation
@@ -27,14 +28,17 @@ final class MemoryTier: Sendable {
     // immutable
     private let budget: Int
     private let tables: [Table]
+    /// The same, for reads.
+    private let lentTables: [Uncounted<Table>]
     private let generations: GenerationHolder
     private let counter: MemoryCounter
     private let following: MemoryFollowing
 
     /// A part of the trees.
     private final class Table: Sendable {
-        let trees = Mutex<[MemoryTree.Key: MemoryTree]>([:])
         let counter: MemoryCounter.Part
+        let trees = Mutex<[MemoryTree.Key: MemoryTree]>([:])
+        private let padding = CacheLinePadding()
 
         init(_ counter: MemoryCounter.Part) { self.counter = counter }
     }
@@ -55,6 +59,7 @@ final class MemoryTier: Sendable {
         self.counter = counter
         following = MemoryFollowing(generations)
         tables = counter.parts.map(Table.init)
+        lentTables = tables.map(Uncounted.init)
     }
 
     // MARK: - Looking up
@@ -63,27 +68,29 @@ final class MemoryTier: Sendable {
     ///
     func find(_ target: ReadTarget, as value: Any.Type) -> MemoryTree? {
         let key = target.key(for: value)
-        let table = table(of: key)
-        guard let tree = Self.lookUp(key, in: table), tree.source.isLive,
-            tree.source.lastCommit == tree.source.history.position, tree.isRight,
-            !target.isDated || tree.writtenAt != nil
+        let table = lentTables[Self.tableNumber(of: key)]
+        guard let tree = table.with({ Self.lookUp(key, in: $0) }),
+            tree.lentSource.with({ $0.isCurrent }),
+            tree.isRight, !target.isDated || tree.writtenAt != nil
         else { return nil }
         // The read finds out which record it is that has expired.
         guard
             !tree.hasAges || target.freshness != .fresh
                 || generations.clock.second < tree.ages.freshUntil
         else { return nil }
-        table.counter.hits.add(1, ordering: .relaxed)
+        table.with { _ = $0.counter.hits.add(1, ordering: .relaxed) }
         tree.noteUse()
         return tree
     }
 
-    private func table(of key: MemoryTree.Key) -> Table {
+    private func table(of key: MemoryTree.Key) -> Table { tables[Self.tableNumber(of: key)] }
+
+    private static func tableNumber(of key: MemoryTree.Key) -> Int {
         let name = key.identifier.string.utf8
         var hash = name.count
         // The last bytes differ most. The dictionary hashes the whole name.
         for byte in name.suffix(3) { hash = hash &* 31 &+ Int(byte) }
-        return tables[hash & 15]
+        return hash & (MemoryCounter.partCount - 1)
     }
 
     private static let attempts = 64

@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 import Foundation
@@ -19,6 +20,8 @@ class MemoryTree: @unchecked Sendable {
     // immutable
     let key: Key
     let source: MemorySource
+    /// The same, for reads.
+    let lentSource: Uncounted<MemorySource>
     /// The record that counts as accessed.
     let handle: Handle
     /// Records on cycles below it that count as accessed, too.
@@ -69,6 +72,7 @@ class MemoryTree: @unchecked Sendable {
     ) {
         self.key = key
         self.source = source
+        lentSource = Uncounted(source)
         self.tree = tree
         handle = description.handle
         cycles = description.cycles
@@ -102,7 +106,9 @@ class MemoryTree: @unchecked Sendable {
     var checkedCommit: UInt64 { checked.load(ordering: .acquiring) }
 
     /// Whether the tree is right in the last commit of the history, which the tree then notes.
-    var isRight: Bool {
+    var isRight: Bool { lentSource.with(isRight) }
+
+    private func isRight(in source: MemorySource) -> Bool {
         // From the first detachment on, a use has to touch the records on cycles, too.
         guard knowsCycles || !source.generation.hasDetached else { return false }
         let known = checkedCommit
@@ -183,6 +189,7 @@ final class MemoryValue<Value: Sendable>: MemoryTree, @unchecked Sendable {
 /// The generation that trees were read from.
 final class MemorySource: Sendable {
     let generation: Generation
+    let generationName: String
     let history: CommitHistory
     private let commitNumber: CommitNumber
     private let guardFile: GuardFile
@@ -191,6 +198,7 @@ final class MemorySource: Sendable {
     /// - Parameter number: The last commit of the snapshot that the first tree was read from.
     init(_ generation: Generation, _ guardFile: GuardFile, after number: UInt64) throws {
         self.generation = generation
+        generationName = generation.name
         history = CommitHistory(after: number)
         self.guardFile = guardFile
         commitNumber = try CommitNumber(of: generation.environment)
@@ -203,6 +211,10 @@ final class MemorySource: Sendable {
 
     /// The last commit of any process.
     var lastCommit: UInt64 { commitNumber.value }
+
+    /// Whether its trees are read: no process has switched to another generation, and the history
+    /// has the last commit.
+    var isCurrent: Bool { isLive && lastCommit == history.position }
 
     func close() { isClosed.store(true, ordering: .relaxed) }
 }

@@ -1,3 +1,4 @@
+import EspalierConfinement
 import Synchronization
 
 /// What the memory for decoded trees holds, and how often trees were found in it.
@@ -71,13 +72,16 @@ struct MemoryCounts: Hashable, Sendable {
 /// Counts what the memory for trees does, since the cache was opened. All threads may use it.
 final class MemoryCounter: Sendable {
     /// Reads of different trees rarely count in the same part.
-    let parts = (0..<16).map { _ in Part() }
+    let parts = (0..<partCount).map { _ in Part() }
+    /// A power of two. With 16, eight trees that four threads read often had the same part.
+    static let partCount = 64
     let removals = Atomic<UInt64>(0)
 
     final class Part: Sendable {
         let hits = Atomic<UInt64>(0)
         let misses = Atomic<UInt64>(0)
         let staleReads = Atomic<UInt64>(0)
+        private let padding = CacheLinePadding()
     }
 
     var counts: MemoryCounts {

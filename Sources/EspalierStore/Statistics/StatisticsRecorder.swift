@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierRecords
 import Synchronization
 
@@ -39,24 +40,28 @@ final class StatisticsRecorder: Sendable {
 
     // protected by themselves; `rest` is locked before `reads`
     private let rest = Mutex(Rest())
-    private let parts = (0..<4).map { _ in Part() }
+    private let parts = (0..<8).map { _ in Part() }
 
     /// The counts of the memory for trees, since the cache was opened.
     let memory = MemoryCounter()
 
-    /// A part of the counts of reads: reads of different trees rarely wait for each other.
+    /// A part of the counts of reads: threads rarely wait for each other.
     private final class Part: Sendable {
         let reads = Mutex(Reads())
+        private let padding = CacheLinePadding()
+    }
+
+    /// The part of the calling thread.
+    private var part: Part {
+        parts[Int((UInt64(ThreadIdentity.current) &* 0x9E37_79B9_7F4A_7C15) >> 61)]
     }
 
     // MARK: - Reads
 
     /// Counts a read that was a hit.
-    ///
-    /// - Parameter tree: Any number that is the same for each read of a tree.
-    func countHit(took: Duration?, of tree: UInt64 = 0) {
+    func countHit(took: Duration?) {
         let nanoseconds = took?.wholeNanoseconds
-        parts[Int(tree & 3)].reads.withLock { reads in
+        part.reads.withLock { reads in
             reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
             reads.hits &+= 1
@@ -70,7 +75,7 @@ final class StatisticsRecorder: Sendable {
     ///   - took: Nil for a read that was refused before it began.
     func countMiss(_ reason: MissReason, of type: String, took: Duration?) {
         let nanoseconds = took?.wholeNanoseconds
-        parts[0].reads.withLock { reads in
+        part.reads.withLock { reads in
             reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
             reads.misses.add(to: reason.name)

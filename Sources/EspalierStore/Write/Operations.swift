@@ -89,9 +89,10 @@ extension CommitTransaction {
     ///
     /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
     /// first search stops at such records. An operation without a new reference closes no cycle.
-    /// Every cycle that a new reference closes leads through the record that has it: if the search does not get to its end, that record gets the flag
-    /// unseen. The evictor takes the flag away where it is wrong. So the more records refer to each
-    /// other, the more of them are flagged, and the shorter the searches are.
+    /// Every cycle that a new reference closes leads through the record that has it: if the search
+    /// does not get to its end, that record gets the flag unseen. The evictor takes the flag away
+    /// where it is wrong. So the more records refer to each other, the more of them are flagged,
+    /// and the shorter the searches are.
     ///
     /// After a split the flagged record may lie on one part only, so the second search does not
     /// stop at flags. The scan for cycles finds those that lie beyond its limit.

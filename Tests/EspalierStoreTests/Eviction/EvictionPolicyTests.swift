@@ -100,7 +100,7 @@ struct EvictionRuleTests {
         }
     }
 
-    @Test("What a search has found changes no later step, but for records that lead to large cycles")
+    @Test("What a search has found changes only the steps of what leads to large cycles")
     func known() throws {
         var random = SeededGenerator(quietly: 8)
         var detached = 0

@@ -170,7 +170,7 @@ struct LargeCycleTests {
             }
             let hasDetached = try cache.generation.hasDetached
             #expect(hasDetached)
-            // Until the first detachment, reads do not touch the records on cycles below their first one.
+            // Until the first detachment, reads touch their first record only.
             #expect(misses <= wanted.count)
             #expect(!show().contains(false))
             try expectClean(cache)
