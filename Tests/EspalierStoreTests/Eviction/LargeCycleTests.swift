@@ -226,9 +226,14 @@ struct LargeCycleTests {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
         try makeCircle(cache, 2_000)
+        // Somebody wants the values of all people, so that detached records stay.
+        try await cache.setCollection(
+            (0..<2_000).map { FriendStub(id: "c:\($0)") }, forKey: "all"
+        ).committed
         var step = 0
         let (events, changes) = (cache.events(), cache.changes())
-        while try !cache.generation.hasDetached, step < 40 {
+        while try !cache.generation.hasDetached, step < 60 {
+            _ = await cache.collection(of: FriendStub.self, forKey: "all")
             try cache.overfill(budgets: 0.05, prefix: "x\(step)")
             step += 1
         }
