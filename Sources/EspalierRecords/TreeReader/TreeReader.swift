@@ -17,7 +17,7 @@ package final class TreeReader {
     let ageRule: AgeRule?
     /// Whether the ages of all records count, whatever their types say.
     @usableFromInline let checksAllAges: Bool
-    private let notesFollowed: Bool
+    package let notesFollowed: Bool
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>

@@ -289,6 +289,7 @@ struct Evictor {
         guard try !isExpired(oldest, in: transaction), handles.contains(where: isTouched),
             spared.insert(oldest.handle).inserted
         else { return false }
+        commit.kept.removeAll()
         commit.states.tick()
         try commit.states.touch(oldest.handle, in: transaction)
         return true
@@ -306,6 +307,8 @@ struct Evictor {
         let isKept = try commit.isKept(handle, in: transaction)
         if isKept, !commit.kept.insert(handle).inserted { return false }
         if isKept || oldest.stamp <= Stamp(1) {
+            // What was moved without being kept may be evicted when it comes up again.
+            if !isKept { commit.kept.removeAll() }
             commit.states.tick()
             try commit.states.touch(handle, in: transaction)
             return true
@@ -360,6 +363,7 @@ extension Evictor {
                 handle, in: graph, searchLimit: commit.searchLimit, known: &commit.knownCycles)
             guard cycle?.externalReferences.isEmpty != false else { continue }
             try commit.states.unblockCycle(at: handle, in: transaction)
+            commit.kept.removeAll()
             count += 1
             if count == limit { return }
         }

@@ -365,7 +365,7 @@ package final class SnapshotReader {
     private func followedCycles(
         of treeReader: TreeReader, _ tree: RecordedTree?, below entry: Handle
     ) -> [Handle] {
-        guard notesFollowed else { return [] }
+        guard treeReader.notesFollowed else { return [] }
         // The read has not entered the records of subtrees that memory had.
         let reused = treeReader.recorder?.hasReused == true ? tree?.parents : nil
         return Set(treeReader.followed + (reused ?? [])).filter { handle in
@@ -459,7 +459,7 @@ package final class SnapshotReader {
             isKept = keep(
                 tree,
                 MemoryTree.Description(
-                    handle: handle, cycles: cycles, knowsCycles: notesFollowed,
+                    handle: handle, cycles: cycles, knowsCycles: treeReader.notesFollowed,
                     isCut: treeReader.isCut,
                     recordCount: treeReader.recordCount,
                     recordBytes: treeReader.byteCount, commit: memory.commit,

@@ -6,7 +6,8 @@ package import EspalierRecords
 ///     key = name, as in the index        value = handle (8 bytes)
 ///
 /// A pin counts as a reference, but no record holds it. Eviction therefore never reaches a pinned
-/// record, nor any record below it. Confined to the thread that commits.
+/// record, nor any record below it; what it would detach on a large cycle, it compares with the
+/// records that pins keep. Confined to the thread that commits.
 final class PinTable {
     // immutable
     private let keyspace: Keyspace

@@ -81,9 +81,9 @@ final class CommitTransaction {
     var layers: LayerTable
     /// What searches for cycles have found.
     var knownCycles: KnownCycles
-    /// Records that were moved to the young end because pins keep what is below them, since
-    /// something was last removed or written. If one of them comes up again, all that is left is
-    /// kept.
+    /// Records that were moved to the young end because pins keep what is below them, since any
+    /// other record was last removed, written, listed again or moved there. If one of them comes up
+    /// again, all that is left is kept.
     var kept: Set<Handle>
     /// The most children that the next step of an eviction releases, and the most records of a
     /// cycle that it removes, see `limitRemovalBatch`.

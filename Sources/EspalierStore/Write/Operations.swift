@@ -123,7 +123,8 @@ extension CommitTransaction {
             split.search(from: handle, limit: limit) { records.children(of: $0) }
         }
         flagged.formUnion(closed.found)
-        if !flagged.isEmpty { knownCycles.noteNewCycle() }
+        // A search may have stopped at a flag that is wrong, in front of a closed cycle.
+        if !flagged.isEmpty || hasNewReferences && !suspects.isEmpty { knownCycles.noteNewCycle() }
         for handle in flagged.union(split.found).sorted() {
             // A write and a removed reference count as an access to all below.
             try states.flagCycle(at: handle, isAccess: true, in: transaction)
