@@ -94,17 +94,18 @@ public struct Confined<Value: ~Copyable>: ~Copyable {
     #endif
 }
 
-/// A reference to an object that somebody else keeps alive. To use it changes no reference count.
+/// A reference to an object that another property keeps alive. Its use changes no reference count.
 ///
 /// Threads that use the same object count their references in the same cache line, and each waits
 /// for the others: reads from memory by two threads took nearly as long as one after the other.
 ///
-/// Whoever holds such a reference also holds a usual one, and for as long.
+/// The type that stores such a reference also stores a strong one to the same object, so that the
+/// object lives at least as long. It is `Sendable` because the object is; `Unmanaged` is not.
 @safe
 public struct Uncounted<Object: AnyObject & Sendable>: @unchecked Sendable {
     @usableFromInline let reference: Unmanaged<Object>
 
-    /// Creates a reference to an object that somebody else keeps alive.
+    /// Creates a reference to an object that another property keeps alive.
     @inlinable
     public init(_ object: Object) { unsafe reference = .passUnretained(object) }
 

@@ -101,6 +101,8 @@ private struct EvictionSimulation: EvictionGraph {
     private var gone: Set<Handle> = []
     /// Records on large cycles that were detached from their children.
     private var detached: Set<Handle> = []
+    /// Whether any record was detached, in the snapshot or since.
+    private var hasDetached: Bool
     private var knownCycles = KnownCycles()
     /// The records that pins and optimistic changes keep, once they are needed.
     private var kept: Set<Handle>?
@@ -113,6 +115,7 @@ private struct EvictionSimulation: EvictionGraph {
         ages = try inspection.accessAges
         pages = try FreedPages(inspection, pageSize: usage.pageSize)
         self.usage = usage
+        hasDetached = try inspection.snapshot.counters(inspection.keyspaces).detachments > 0
     }
 
     /// Evicts until no more than `target` pages are left, or nothing more can be evicted.
@@ -166,9 +169,13 @@ private struct EvictionSimulation: EvictionGraph {
     private mutating func step(
         _ oldest: RecencyEntry, isTree: Bool, _ visit: (PreviewedEviction) throws -> Void
     ) throws {
-        var known = knownCycles
-        let next = try EvictionRule.step(for: oldest.handle, in: self, known: &known)
-        knownCycles = known
+        // Taken out, so that the rule changes it without a copy.
+        var known = KnownCycles()
+        swap(&known, &knownCycles)
+        let next = try EvictionRule.step(
+            for: oldest.handle, in: self,
+            searchLimit: EvictionRule.searchLimit(hasDetached: hasDetached), known: &known)
+        swap(&known, &knownCycles)
         switch next {
         case .release(let handle): try finishRemoval(handle)
         case .evict(let handles, let stamp):
@@ -182,8 +189,11 @@ private struct EvictionSimulation: EvictionGraph {
             for handle in [handle] + externalReferences { try change(handle) { $0.block() } }
         case .unflag(let handle): try change(handle) { $0.unflag() }
         case .detach(let handle):
-            // The evictor moves what is kept to the young end, where the preview does not get.
-            guard try !isKept(handle) else { return try change(handle) { $0.block() } }
+            // The evictor moves these to the young end, where the preview does not get.
+            guard oldest.stamp > Stamp(1), try !isKept(handle) else {
+                return try change(handle) { $0.block() }
+            }
+            hasDetached = true
             for child in try children(handle) {
                 try release(child, at: oldest.stamp, isPendingRemoval: false)
             }

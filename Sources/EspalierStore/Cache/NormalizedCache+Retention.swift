@@ -76,7 +76,8 @@ extension NormalizedCache {
     /// - Parameter identifier: The node's identifier.
     /// - Returns: A ticket. It fails with `referenced` when the node is pinned or other records
     ///   refer to it, because their trees would break. A node on a cycle is evicted with the cycle,
-    ///   if that has no more than 1,024 records. It succeeds when there is no such node.
+    ///   if that has no more than 1,024 records and leads to no larger cycle. It succeeds when
+    ///   there is no such node.
     @discardableResult
     public func evict(_ identifier: String) -> WriteTicket {
         submit(.node, identifier) { .evict([$0]) }

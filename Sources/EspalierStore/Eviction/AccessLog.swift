@@ -88,8 +88,8 @@ final class AccessLog: Sendable {
 
     /// Logs a touch. Returns whether none of the record waited.
     private func add(_ handle: Handle, _ number: UInt64, to touches: inout Touches) -> Bool {
-        guard touches.order[handle] == nil else {
-            touches.order[handle] = number
+        if let earlier = touches.order[handle] {
+            touches.order[handle] = max(number, earlier)
             return false
         }
         guard count.load(ordering: .relaxed) < Self.limit else { return false }

@@ -115,12 +115,18 @@ package enum EvictionStep: Equatable {
 /// of suspects.
 package enum EvictionRule {
     /// The most records searched to judge one cycle, as long as no record was detached.
-    package static let searchLimit = 1 << 15
+    static let searchLimit = 1 << 15
     /// The same, in a cache in which records were detached. Their reads touch what they need, so a
     /// record that is detached without a search to the end is still the one used longest ago.
-    package static let searchLimitOnceDetached = 1 << 9
+    static let searchLimitOnceDetached = 1 << 9
     /// The most records of a cycle that is evicted as one.
     package static let memberLimit = 1 << 10
+
+    /// Returns the most records searched to judge one cycle, by whether any record of the cache was
+    /// detached.
+    package static func searchLimit(hasDetached: Bool) -> Int {
+        hasDetached ? searchLimitOnceDetached : searchLimit
+    }
 
     /// Returns what to do with the record of `handle`.
     ///
@@ -285,7 +291,7 @@ package struct KnownCycles: Sendable {
     /// The detachments after which `large` is forgotten. With 64, searches took half of the time of
     /// a cache of feeds whose posts refer to other posts; with 1,024, a fifth.
     private static let detachmentLimit = 1_024
-    /// The most records that lead to no cycle.
+    /// The number of records in `acyclic` at which it is emptied before more are added.
     private static let acyclicLimit = 1 << 16
 
     package init(shortestSearch: Int = 64) { self.shortestSearch = shortestSearch }

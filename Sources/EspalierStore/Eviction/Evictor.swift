@@ -313,17 +313,24 @@ struct Evictor {
             try commit.states.touch(handle, in: transaction)
             return true
         }
+        try detachChildren(of: handle, reason: reason, in: &transaction)
+        return true
+    }
+
+    private mutating func detachChildren(
+        of handle: Handle, reason: Eviction.Reason, in transaction: inout WriteTransaction
+    ) throws {
         let isMoreLeft = try commit.detachChildren(
             of: handle, reason: reason, countingIn: &evicted, in: &transaction)
         if !isMoreLeft { commit.knownCycles.noteDetachment(of: handle) }
         countRemoval()
-        return true
     }
 }
 
 extension Evictor {
-    /// Evicts a root or the records of a cycle. If these are too many for one transaction, detaches
-    /// one of them from its children: the others are roots then, or on smaller cycles.
+    /// Evicts a root or the records of a cycle. If a cycle has too many for any transaction,
+    /// detaches the listed record from its children: the others are roots then, or on smaller
+    /// cycles.
     ///
     /// - Parameter found: The record that `recency` lists.
     private mutating func evict(
@@ -336,9 +343,7 @@ extension Evictor {
                 return
             }
             try commit.states.update(found, in: transaction) { $0.stamp = stamp }
-            _ = try commit.detachChildren(
-                of: found, reason: reason, countingIn: &evicted, in: &transaction)
-            countRemoval()
+            try detachChildren(of: found, reason: reason, in: &transaction)
             return
         }
         try commit.evict(
@@ -358,10 +363,15 @@ extension Evictor {
     ) throws {
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         var count = 0
-        for handle in try blockedHandles(in: transaction) {
+        // The records of blocked cycles that were judged already.
+        var kept: Set<Handle> = []
+        for handle in try blockedHandles(in: transaction) where !kept.contains(handle) {
             let cycle = try EvictionRule.judge(
                 handle, in: graph, searchLimit: commit.searchLimit, known: &commit.knownCycles)
-            guard cycle?.externalReferences.isEmpty != false else { continue }
+            if let cycle, !cycle.externalReferences.isEmpty {
+                kept.formUnion(cycle.members)
+                continue
+            }
             try commit.states.unblockCycle(at: handle, in: transaction)
             commit.kept.removeAll()
             count += 1

@@ -12,7 +12,7 @@ import EspalierRecords
 // do not refer to, of what was below the record, counts as accessed when the record was, and is
 // evicted next.
 //
-// Who is told: change sets and events name the record as evicted.
+// Change sets and events name the record as evicted, in each commit that takes references from it.
 
 extension CommitTransaction {
     /// Returns whether a pin or an optimistic change keeps what is below a record. Measures what
@@ -40,7 +40,6 @@ extension CommitTransaction {
             return false
         }
         let stamp = try states.entry(handle, in: transaction).stamp
-        counters.detachments += 1
         generation.noteDetached()
         if record.isLong {
             try loseInSteps(record, stamp, reason, countingIn: &evicted, in: &transaction)
@@ -51,13 +50,17 @@ extension CommitTransaction {
         }
         let whole = record.children.filter { $0 != known }
         let detached = Set(whole.prefix(removalBatch))
+        if known == nil { counters.detachments += 1 }
         if !detached.isEmpty {
             let content: RecordContent
             let stub = try known ?? states.makeStub(in: transaction)
             do {
                 content = try Self.content(of: record, replacing: detached, by: stub)
             } catch is FormatError {
-                if known == nil { try states.release(stub, in: transaction) }
+                if known == nil {
+                    try states.release(stub, in: transaction)
+                    counters.detachments -= 1
+                }
                 try loseInSteps(record, stamp, reason, countingIn: &evicted, in: &transaction)
                 return false
             }
@@ -66,11 +69,11 @@ extension CommitTransaction {
                 try states.release(child, evictedAt: stamp, in: transaction)
             }
         }
-        guard detached.count == whole.count else { return true }
-        try states.update(handle, in: transaction) { $0.unflag() }
         var victim = Victim(stamp: stamp, reason: reason)
         victim.addDetached(record)
         changes.add(victim)
+        guard detached.count == whole.count else { return true }
+        try states.update(handle, in: transaction) { $0.unflag() }
         return false
     }
 
@@ -103,11 +106,12 @@ extension CommitTransaction {
     }
 
     /// Removes the name of a record now, and the rest in steps. References to it lead to a lost
-    /// record.
+    /// record. It counts as a detached record, too, so that later processes know of it.
     private func loseInSteps(
         _ record: Record, _ stamp: Stamp, _ reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {
+        counters.detachments += 1
         var victim = Victim(stamp: stamp, reason: reason)
         victim.add(record)
         changes.add(victim)

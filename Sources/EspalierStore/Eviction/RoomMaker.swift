@@ -147,7 +147,7 @@ final class RoomMaker: Sendable {
     }
 
     /// Commits a transaction that evicts. If nothing is left in the order of eviction, lists those
-    /// blocked records again that nothing outside their cycles refers to any more.
+    /// blocked records again whose cycles can be evicted by now.
     private func evict(
         _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
     ) throws -> EvictionProgress {

@@ -115,7 +115,7 @@ extension Committer {
     }
 
     /// Returns the records that can't be read, and the handles that have no record although a
-    /// record or a group of states names them. A commit leaves out tombstones and stubs.
+    /// record or a group of states names them. A commit leaves out tombstones and lost records.
     private static func damagedRecords(
         in transaction: borrowing ReadTransaction, of generation: Generation
     ) throws -> [Handle] {
@@ -140,7 +140,7 @@ extension Committer {
         }
         try transaction.forEachState(keyspaces) { handle, _ in named.insert(handle) }
         for handle in named.subtracting(readable) {
-            // A tombstone or a stub needs no record.
+            // A tombstone or a lost record needs no bytes.
             let flags = (try? snapshot.state(keyspaces, of: handle))??.flags ?? []
             guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { continue }
             try read(handle)

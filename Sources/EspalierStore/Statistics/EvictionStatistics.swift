@@ -24,8 +24,9 @@ public struct EvictionStatistics: Sendable, Hashable, Codable {
     public var explicit = Amount()
     /// The number of trees in both amounts that were cycles.
     public var groups = 0
-    /// The number of times that a record has stayed and lost its references, since the cache was
-    /// created or emptied. It is on a cycle of records that is too large to be evicted as one.
+    /// The number of records that were detached, since the cache was created or emptied: they are
+    /// on cycles of records that are too large to be evicted as one, and have lost their
+    /// references. Includes long records, which are evicted instead.
     public var detachedRecords = 0
     /// The number of transactions in which something was evicted.
     public var runs = 0

@@ -369,7 +369,7 @@ final class ReferenceCounts {
     ) throws {
         hasPendingRemovals = true
         try update(handle, in: transaction) { entry in
-            entry.flags = [.pendingRemoval, .lost, .nameless]
+            entry.flags = [.pendingRemoval, .stub]
             entry.stamp = stamp
             entry.forgetTimes()
             entry.released = 0
@@ -388,7 +388,7 @@ final class ReferenceCounts {
         let flags = try entry(handle, in: transaction).flags
         if flags.contains(.nameless) {
             try update(handle, in: transaction) { entry in
-                entry.flags = .stub
+                entry.flags.remove(.pendingRemoval)
                 entry.released = 0
                 entry.stamp = .never
             }

@@ -28,10 +28,11 @@ package struct StateEntry: Hashable, Sendable {
         /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
         /// The evictor could not evict the cycle of the record, because external references keep
-        /// it. `recency` does not list the record until a reference to it goes.
+        /// it. `recency` does not list the record until a reference to it goes, or a scan finds
+        /// that the cycle can be evicted.
         package static let blocked = Flags(rawValue: 64)
-        /// The record stands in for the children from which eviction has detached a record. Nothing
-        /// was damaged.
+        /// The record stands in for the children from which eviction has detached a record, or for
+        /// a long record that eviction has taken from a large cycle. Nothing was damaged.
         package static let stub: Flags = [.lost, .nameless, .blocked]
         /// The flags that decide what a reference to the record reads.
         static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]

@@ -3,16 +3,16 @@ import EspalierRecords
 
 /// Checks one snapshot against the invariants of the design:
 ///
-/// 1. Every handle in a list of children has a record, a tombstone or a stub of a lost record.
+/// 1. Every handle in a list of children has a record, a tombstone or the state of a lost record.
 /// 2. Every reference count equals the number of children and pins that name the handle.
 /// 3. `recency` contains exactly the handles with the count 0 and the flagged ones, under the stamp
 ///    in `state`.
-/// 4. Entries of `index` and records in `nodes` correspond one to one, except for tombstones, stubs
-///    and records whose removal is pending.
+/// 4. Entries of `index` and records in `nodes` correspond one to one, except for tombstones, lost
+///    records and records whose removal is pending.
 /// 5. The counters of bytes and records, in total and for each shape and dictionary, equal the
 ///    stored ones.
-/// 6. A tombstone has a count above 0, and neither a tombstone nor a stub has a record, unless its
-///    removal is pending.
+/// 6. A tombstone has a count above 0, and neither a tombstone nor a lost record has bytes, unless
+///    its removal is pending.
 ///
 /// Costs a walk of the whole cache, and a few words of memory for each record.
 package struct Verifier {

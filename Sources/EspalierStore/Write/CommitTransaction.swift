@@ -277,8 +277,7 @@ final class CommitTransaction {
 
     /// The most records that a search of the evictor looks at.
     var searchLimit: Int {
-        generation.hasDetached
-            ? EvictionRule.searchLimitOnceDetached : EvictionRule.searchLimit
+        EvictionRule.searchLimit(hasDetached: generation.hasDetached)
     }
 
     /// Writes the tables out, and tells other processes what has changed.
