@@ -128,7 +128,7 @@ private struct EvictionSimulation: EvictionGraph {
             guard let pair = KeyPair(key) else { return true }
             let stored = RecencyEntry(pair)
             while isAbove(self), let next = try nextOfHeap(before: stored) {
-                try step(next, isTree: false, visit)
+                try step(next, isTree: wasListed(next.handle), visit)
             }
             guard isAbove(self) else { return false }
             // A record that has changed stands in the heap. An entry that the record's state does
@@ -140,12 +140,17 @@ private struct EvictionSimulation: EvictionGraph {
             return true
         }
         while isAbove(self), let next = try nextOfHeap(before: nil) {
-            try step(next, isTree: false, visit)
+            try step(next, isTree: wasListed(next.handle), visit)
         }
         preview.bytesInUse = bytes(ofPages: usage.used)
         preview.bytesLeft = bytes(ofPages: pagesLeft)
         preview.isReached = !isAbove(self)
         return preview
+    }
+
+    /// Returns whether the snapshot lists a record in `recency`.
+    private func wasListed(_ handle: Handle) throws -> Bool {
+        try inspection.state(of: handle)?.recencyStamp != nil
     }
 
     private var pagesLeft: Int { max(0, usage.used - pages.count) }

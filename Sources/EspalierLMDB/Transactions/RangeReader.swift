@@ -135,17 +135,24 @@ public final class RangeReader {
             }
         }
         position.last = .max
-        if let entry = unsafe found, let key = unsafe Self.number(entry.key) {
-            position.last = key == number ? key : key - 1
-            if key != number { unsafe found = try LMDBCalls.move(cursor, .previous, nothing) }
+        if let entry = unsafe found {
+            let key = unsafe Self.number(entry.key) ?? number
+            position.last = key > number ? key - 1 : number
+            if key > number { unsafe found = try LMDBCalls.move(cursor, .previous, nothing) }
         } else {
             unsafe found = try LMDBCalls.move(cursor, .last, nothing)
         }
-        guard let entry = unsafe found, let key = unsafe Self.number(entry.key), key <= number
-        else { return nil }
-        unsafe position.value = entry.value
-        position.first = key
-        return unsafe (key, entry.value)
+        // Skips damaged keys: they have another length, or do not stand in their order.
+        while let entry = unsafe found {
+            if let key = unsafe Self.number(entry.key), key <= number {
+                unsafe position.value = entry.value
+                position.first = key
+                return unsafe (key, entry.value)
+            }
+            position.last = number
+            unsafe found = try LMDBCalls.move(cursor, .previous, nothing)
+        }
+        return nil
     }
 
     /// Returns the number that a key stands for; nil for a damaged key.

@@ -137,7 +137,8 @@ package struct FlattenedTree: Sendable {
     }
 
     func explicitNulls(of part: Part) -> Set<Int> {
-        explicitNulls.isEmpty ? [] : explicitNulls[part.values.lowerBound] ?? []
+        guard !explicitNulls.isEmpty, !part.values.isEmpty else { return [] }
+        return explicitNulls[part.values.lowerBound] ?? []
     }
 
     /// The nodes with all their projections. Each draft is made when it is asked for.

@@ -201,7 +201,8 @@ extension FlattenedTree {
     /// Gives up the values and children of a part that another one replaces.
     mutating func remove(_ part: Part) {
         byteCount -= part.values.count + part.children.count * 2
-        explicitNulls[part.values.lowerBound] = nil
+        // A part without fields begins where the next one does.
+        if !part.values.isEmpty { explicitNulls[part.values.lowerBound] = nil }
         guard part.values.upperBound == values.count, part.children.upperBound == children.count
         else { return }
         values.removeLast(part.values.count)

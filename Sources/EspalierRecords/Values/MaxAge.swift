@@ -67,9 +67,11 @@ package struct TreeAges: Sendable {
 
     package init() {}
 
-    mutating func add(writtenAt: UInt64, maxAge: UInt64?) {
+    package mutating func add(writtenAt: UInt64, maxAge: UInt64?) {
         oldest = min(oldest ?? .max, writtenAt)
-        if let maxAge { freshUntil = min(freshUntil, writtenAt + maxAge) }
+        guard let maxAge else { return }
+        let (due, isNever) = writtenAt.addingReportingOverflow(maxAge)
+        if !isNever { freshUntil = min(freshUntil, due) }
     }
 }
 

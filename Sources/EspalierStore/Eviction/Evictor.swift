@@ -250,7 +250,7 @@ struct Evictor {
     ) throws -> Bool {
         let states = commit.states
         // A record that this transaction has made a root is the rest of a tree already counted.
-        let isTree = !states.hasChanged(oldest.handle)
+        let isTree = states.wasListed(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         let next = try EvictionRule.step(
             for: oldest.handle, in: graph, searchLimit: commit.searchLimit,

@@ -46,7 +46,7 @@ extension CommitTransaction {
         var found: [Handle] = []
         var next: UInt64?
         try transaction.forEach(in: keyspaces.state, from: expiryScan) { key, value in
-            guard let key = StateGroup.key(key) else { return true }
+            guard let key = Handle(key: key) else { return true }
             guard expiryGroupsLeft > 0, found.count < limit else {
                 next = key.rawValue
                 return false
@@ -81,7 +81,8 @@ extension StateEntry {
         guard let writtenAt, let expiry, referenceCount == 0, isInRecency, stamp != .never,
             !flags.contains(.onCycle)
         else { return false }
-        return second >= writtenAt.rawValue + expiry
+        let (due, isNever) = writtenAt.rawValue.addingReportingOverflow(expiry)
+        return !isNever && second >= due
     }
 }
 

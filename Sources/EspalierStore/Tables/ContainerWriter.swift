@@ -147,15 +147,19 @@ struct ContainerWriter: ~Copyable {
         return true
     }
 
-    /// Removes the frames and containers that can't be read, whose records are lost.
+    /// Removes the frames and containers that can't be read, whose records are lost. A container
+    /// whose key is damaged is one of them.
     mutating func removeDamaged(in transaction: inout WriteTransaction) throws {
         var next: Handle? = Handle(0)
         while let handle = next {
             var key: Handle?
+            var damaged: [[UInt8]] = []
             try transaction.forEachKey(in: nodes, from: handle.rawValue) { bytes in
-                key = try? Handle(stored: bytes)
-                return false
+                key = Handle(key: bytes)
+                if key == nil { damaged.append([UInt8](copying: bytes)) }
+                return key == nil
             }
+            for key in damaged { try transaction.delete(nodes, key) }
             guard let key else { return }
             var section = try section(around: key, in: transaction)
             next = section.next
@@ -209,16 +213,24 @@ struct ContainerWriter: ~Copyable {
         var section = Section()
         var value: RecordBuffer?
         try transaction.withCursor(nodes) { cursor in
-            guard try cursor.seek(atOrBefore: handle.rawValue) else {
-                if try cursor.first() { section.next = Self.key(cursor) }
-                return
+            // Skips damaged keys: they have another length, or do not stand in their order.
+            var isThere = try cursor.seek(atOrBefore: handle.rawValue)
+            while isThere, section.key == nil {
+                if let key = cursor.withKey(Handle.init(key:)), key <= handle {
+                    section.key = key
+                    value = cursor.withEntry { _, value in
+                        let reader = ByteReader(lent: value)
+                        return RecordBuffer(reader, 0..<reader.end)
+                    }
+                } else {
+                    isThere = try cursor.previous()
+                }
             }
-            section.key = Self.key(cursor)
-            value = cursor.withEntry { _, value in
-                let reader = ByteReader(lent: value)
-                return RecordBuffer(reader, 0..<reader.end)
+            isThere = try isThere ? cursor.next() : cursor.first()
+            while isThere, section.next == nil {
+                if let key = cursor.withKey(Handle.init(key:)), key > handle { section.next = key }
+                isThere = try cursor.next()
             }
-            if try cursor.next() { section.next = Self.key(cursor) }
         }
         guard let key = section.key, let value else { return section }
         section.storedSize = value.count
@@ -231,11 +243,6 @@ struct ContainerWriter: ~Copyable {
             section.damage = error
         }
         return section
-    }
-
-    private static func key(_ cursor: borrowing Cursor) -> Handle {
-        // A damaged key is as good as any: the container below it can't be read.
-        cursor.withKey { (try? Handle(stored: $0)) ?? Handle(0) }
     }
 
     /// Decompresses a frame. Returns false if it can't be read.
@@ -501,13 +508,13 @@ struct ContainerWriter: ~Copyable {
     // MARK: - Neighbours
 
     /// The containers that are packed together, at most.
-    private static let packedCount = 4
+    private static let packedCount = 8
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
-    /// two in one, three in two, or four in three. Joins one that is less than half full with the
+    /// two in one, three in two, and up to eight in seven. Joins one that is less than half full with the
     /// previous one, if they fit together. Returns the key of the first of these containers.
     ///
-    /// Four neighbours are then three quarters full together, at least.
+    /// Eight neighbours are then 83 % full together, at least.
     private mutating func takeInNeighbours(
         _ section: inout Section, key: Handle, size: Int, _ upcoming: Handle?,
         in transaction: inout WriteTransaction

@@ -88,6 +88,13 @@ package struct Stamp: Hashable, Comparable, Sendable {
 /// A handle as keyspaces hold it: the value of a pin, and the first eight bytes of a key in
 /// `nodes`, `state` and `long`.
 extension Handle {
+    /// The handle that is the key of a container or of a group of states; nil if the key is damaged
+    /// and has another length.
+    package init?(key: RawSpan) {
+        guard key.byteCount == 8, let handle = try? Handle(stored: key) else { return nil }
+        self = handle
+    }
+
     package init(stored span: RawSpan) throws {
         self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
     }

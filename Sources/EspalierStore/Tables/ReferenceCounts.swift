@@ -94,8 +94,7 @@ final class ReferenceCounts {
         _ handle: Handle, in transaction: borrowing WriteTransaction,
         _ change: (inout StateEntry) -> Void
     ) throws {
-        let isKnown: Void? = pending[handle].map { _ in }
-        if isKnown == nil {
+        if pending[handle] == nil {
             let state = try storedState(handle, in: transaction)
             pending[handle] = state
             edited.append((handle, state.stored?.recencyStamp))
@@ -487,6 +486,11 @@ final class ReferenceCounts {
     /// nothing about it.
     func hasChanged(_ handle: Handle) -> Bool { pending[handle] != nil }
 
+    /// Returns whether `recency` as stored lists a record that it will list.
+    func wasListed(_ handle: Handle) -> Bool {
+        pending[handle].map { $0.stored?.recencyStamp != nil } ?? true
+    }
+
     /// Whether the entry of a record will be removed.
     func isRemoved(_ handle: Handle) -> Bool { pending[handle]?.isRemoved == true }
 
@@ -552,7 +556,7 @@ extension ReferenceCounts {
     func removeUnusedGroups(in transaction: inout WriteTransaction) throws {
         var unused: [[UInt8]] = []
         try transaction.forEach(in: keyspaces.state) { key, value in
-            if StateGroup.key(key) == nil || value.byteCount == RecordLayout.checkSize {
+            if Handle(key: key) == nil || value.byteCount == RecordLayout.checkSize {
                 unused.append([UInt8](copying: key))
             }
             return true

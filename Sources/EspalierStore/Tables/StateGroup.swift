@@ -33,11 +33,6 @@ struct StateGroup: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// The key of a group as the keyspace holds it; nil if it is damaged and has another length.
-    static func key(_ stored: RawSpan) -> Handle? {
-        stored.byteCount == 8 ? try? Handle(stored: stored) : nil
-    }
-
     /// The state of a record that belongs to the group; nil for the default.
     subscript(handle: Handle) -> StateEntry? {
         var (low, high) = (0, entries.count)
@@ -275,7 +270,7 @@ extension Cursor {
     fileprivate mutating func seekGroup(around handle: Handle) throws -> Handle? {
         var isThere = try seek(atOrBefore: handle.rawValue)
         while isThere {
-            if let key = withKey(StateGroup.key), key <= handle { return key }
+            if let key = withKey(Handle.init(key:)), key <= handle { return key }
             isThere = try previous()
         }
         return nil
@@ -322,7 +317,7 @@ extension ReadableTransaction where Self: ~Copyable {
                 isMore = try cursor.first()
             }
             while isMore, range.next == nil {
-                if let next = cursor.withKey(StateGroup.key), next > handle { range.next = next }
+                if let next = cursor.withKey(Handle.init(key:)), next > handle { range.next = next }
                 isMore = try cursor.next()
             }
         }
@@ -345,7 +340,7 @@ extension ReadableTransaction where Self: ~Copyable {
             for entry in group.entries { try body(entry.handle, entry.state) }
         }
         try forEach(in: keyspaces.state) { key, value in
-            guard let key = StateGroup.key(key) else {
+            guard let key = Handle(key: key) else {
                 try damaged(nil, .truncated)
                 return true
             }

@@ -81,6 +81,24 @@ struct OccurrenceTests {
         #expect(record.values == [1, 2, 0x90, 0x90, 3])
     }
 
+    @Test("A node without fields does not take the explicit nulls of the next one")
+    func emptyFields() throws {
+        let source = DictionaryRecordSource()
+        for identifier in ["a", "b"] {
+            try source.store(Sparse(identifier, ["x": .value(1), "y": .value(2)]))
+        }
+        let list = [
+            Sparse("a", [:]), Sparse("b", ["x": .null]),
+            Sparse("a", ["x": .absent, "y": .value(3)]),
+        ]
+        try source.store(Bundle("root", list), policy: .merge)
+        func values(_ identifier: String) throws -> [UInt8]? {
+            try source.parsedRecord(try #require(source.handle(of: identifier)))?.values.map(\.self)
+        }
+        #expect(try values("a") == [1, 3])
+        #expect(try values("b") == [0xC0, 2])
+    }
+
     @Test("Of an enum with payloads the first case counts")
     func cases() throws {
         let tree = Loose("root", [:], [], cases: ["a", "b"])
@@ -210,6 +228,23 @@ private struct Loose: NormalizedModel {
         func encode(to encoder: inout RecordEncoder) throws {
             try encoder.encodeCase(name) { _ in }
         }
+    }
+}
+
+/// A node that encodes only the fields that it has.
+private struct Sparse: NormalizedModel {
+    let id: String
+    let fields: KeyValuePairs<String, Field<Int>>
+    var modelIdentifier: String? { id }
+
+    init(_ id: String, _ fields: KeyValuePairs<String, Field<Int>>) {
+        (self.id, self.fields) = (id, fields)
+    }
+
+    init(from decoder: inout RecordDecoder) throws { self.init("", [:]) }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        for (name, value) in fields { try encoder.encode(value, forKey: name) }
     }
 }
 

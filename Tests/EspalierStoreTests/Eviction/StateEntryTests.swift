@@ -200,6 +200,18 @@ struct StateEntryTests {
         #expect(entry == StateEntry(referenceCount: 1, flags: .stub))
     }
 
+    @Test("A record whose age has no end does not expire, and its date overflows nothing")
+    func endlessAge() {
+        var entry = StateEntry(referenceCount: 0, stamp: Stamp(4))
+        (entry.writtenAt, entry.expiry) = (WriteTime(10), 5)
+        #expect(!entry.isExpiredRoot(at: 14) && entry.isExpiredRoot(at: 15))
+        entry.expiry = .max
+        #expect(!entry.isExpiredRoot(at: .max))
+        var ages = TreeAges()
+        ages.add(writtenAt: 10, maxAge: .max)
+        #expect(ages.freshUntil == .max && ages.oldest == 10)
+    }
+
     @Test("Only a root that was never accessed is unstamped")
     func unstamped() {
         #expect(StateEntry.unreferenced.isUnstamped)

@@ -103,6 +103,34 @@ struct RepairTests {
     }
 
     @Test(
+        "A container under a key of another length stops no write, and a repair removes it",
+        .timeLimit(.minutes(1)), arguments: [[], [0, 0], [1, 2, 3]] as [[UInt8]])
+    func keyLengths(key: [UInt8]) throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.uncompressed)
+        defer { cache.close() }
+        try write(cache)
+        try cache.tamper { transaction, keyspaces in
+            // Empty: the key of the only container gets a ninth byte.
+            guard key.isEmpty else { return try transaction.put(keyspaces.nodes, key, [1]) }
+            var (first, bytes): ([UInt8], [UInt8]) = ([], [])
+            try transaction.forEach(in: keyspaces.nodes) { key, value in
+                (first, bytes) = ([UInt8](copying: key), [UInt8](copying: value))
+                return true
+            }
+            try transaction.delete(keyspaces.nodes, first)
+            try transaction.put(keyspaces.nodes, first + [0], bytes)
+        }
+        try cache.set(Person("p:3", "Cem")).wait()
+        try write(cache)
+        #expect(cache.read(Feed.self, "f:1") == Self.tree)
+        #expect(cache.read(Person.self, "p:3") == Person("p:3", "Cem"))
+        try cache.repair().wait()
+        try expectWhole(cache, "\(key)")
+        #expect(cache.read(Person.self, "p:3") == Person("p:3", "Cem"))
+    }
+
+    @Test(
         "Writing a tree again restores a missing record", arguments: Packing.allCases, identifiers)
     func goneRecords(packing: Packing, identifier: String) throws {
         try repair(packing, identifier) { cache in
