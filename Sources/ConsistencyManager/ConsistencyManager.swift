@@ -53,7 +53,7 @@ extension EspalierConsistency.ConsistencyManager {
     /// manager as its object, from the first use of the name on.
     public static let kCleanMemoryAsynchronousWorkFinished = cleaningNotifications.finished
 
-    /// The names. Initializing them begins to post the notifications: nobody can observe a
+    /// The names. Initializing them begins to post the notifications: no code can observe a
     /// notification without its name.
     private static let cleaningNotifications = {
         let prefix = "com.linkedin.consistencyManager.kCleanMemoryAsynchronousWork"

@@ -23,7 +23,7 @@ package struct NodeView: Hashable, Sendable {
     }
 }
 
-// What a store has, and somebody else has written there: the trees of listeners follow it.
+// What a store has, and another writer has written there: the trees of listeners follow it.
 extension ConsistencyWorker {
     /// Returns the nodes of listeners' trees that have one of `identifiers`, once for each type,
     /// parents before their children; and such nodes that listeners wait for.

@@ -9,7 +9,7 @@ package import Foundation
 /// ```
 ///
 /// Both inputs become a `ModelSet`, which `SwiftEmitter` prints. The module knows Foundation alone,
-/// so that the build plugin makes nobody fetch a package.
+/// so that an app that uses the build plugin fetches no further package.
 package struct Generator: Sendable {
     private let options: GenerationOptions
 

@@ -194,7 +194,7 @@ private struct EvictionSimulation: EvictionGraph {
             for handle in [handle] + externalReferences { try change(handle) { $0.block() } }
         case .unflag(let handle): try change(handle) { $0.unflag() }
         case .detach(let handle):
-            // The evictor moves these to the young end, where the preview does not get.
+            // The evictor moves these to the back of `recency`, where the preview does not get.
             guard oldest.stamp > Stamp(1), try !isKept(handle) else {
                 return try change(handle) { $0.block() }
             }

@@ -4,7 +4,7 @@ public import EspalierRecords
 /// it: other managers, the app's own calls of the cache, other processes.
 ///
 /// A `DataModelManager` made by `init(cache:)` follows such a cache, so that its screens show what
-/// the cache has, whoever wrote it. `NormalizedCache` conforms.
+/// the cache has, whichever caller wrote it. `NormalizedCache` conforms.
 ///
 /// The functions may be called on any thread, also concurrently, and take effect in the order of
 /// the calls, together with those of `CacheDelegate`. Each completion is called exactly once, on
@@ -185,9 +185,9 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// What becomes of fields that are nil, and of those that other types declare. With nil, nodes
     /// whose types merge are merged, and all nodes if the type of the first model merges.
     public var policy: WritePolicy?
-    /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
-    /// nobody in particular. A cache reports a write in which it has merged a node as one of
-    /// nobody: the writer does not know the merged node.
+    /// A number for who writes, so that a follower of the changes can leave out its own; 0 stands
+    /// for no writer. A cache reports a write in which it has merged a node with 0: the writer does
+    /// not know the merged node.
     public var source: Int
     /// Whether models that the cache can read stay as they are; only `setCollection` heeds it. A
     /// manager sets it when it sends a collection again, because an edit of it was out of date: the
@@ -199,7 +199,7 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// - Parameters:
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
     ///     the types decide.
-    ///   - source: A number for who writes; 0 for nobody in particular.
+    ///   - source: A number for who writes; 0 stands for no writer.
     ///   - keepsModels: Whether models that the cache can read stay as they are.
     public init(policy: WritePolicy? = nil, source: Int = 0, keepsModels: Bool = false) {
         self.policy = policy

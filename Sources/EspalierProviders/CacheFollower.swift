@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierRecords
 import Synchronization
 
-/// Keeps the screens of a manager as the cache is, whoever changes the cache.
+/// Keeps the screens of a manager as the cache is, whichever code changes the cache.
 ///
 ///     commit of others --> names of changed nodes --> which of them are shown, as which types
 ///         --> read from the cache --> posted to the consistency manager --> screens

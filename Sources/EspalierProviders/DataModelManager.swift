@@ -48,8 +48,8 @@ open class DataModelManager: @unchecked Sendable {
         cacheQueue = CacheQueue(cacheDelegate, source: 0)
     }
 
-    /// Creates a manager whose screens follow a cache: they show what the cache has, whoever wrote
-    /// it, in this process or in another one.
+    /// Creates a manager whose screens follow a cache: they show what the cache has, whichever
+    /// caller wrote it, in this process or in another one.
     ///
     /// ```swift
     /// let manager = DataModelManager(cache: try NormalizedCache(directory: path))

@@ -10,7 +10,7 @@ import Synchronization
 //                   v
 //     request: an attempt begins (`OpenRequest`) --> the network answers --> applied once:
 //                   |                                                        posted and saved,
-//                   |  somebody sets the root or edits the list meanwhile    for all screens
+//                   |  the root is set or the list is edited meanwhile       for all screens
 //                   v                                                          |
 //     the answer is out of date: neither posted nor saved                      v
 //                                                     each provider shows it, with all updates

@@ -112,7 +112,7 @@ final class WriteCall: Sendable {
         }
     }
 
-    /// Ends a call where nobody can wait for the main actor.
+    /// Ends a call where the code can't wait for the main actor.
     func endInTask(_ failure: SaveFailure?) {
         if let rest = end(failure) { Task { @MainActor in rest() } }
     }

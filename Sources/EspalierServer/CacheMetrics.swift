@@ -13,7 +13,7 @@ import Synchronization
 /// The names are those of ``CacheStatistics/prometheusText(prefix:labels:)``: gauges such as
 /// `espalier_pending_writes`, and counters such as `espalier_hits_total`. A counter begins with the
 /// first report: it has what happened since then, in all processes that use the cache. So one
-/// process of a server reports, or each adds a dimension of its own and nobody adds them up.
+/// process of a server reports, or each adds a dimension of its own and no query adds them up.
 public final class CacheMetrics: Sendable {
     private let cache: NormalizedCache
     private let prefix: String

@@ -231,7 +231,7 @@ extension SharedRecord {
 /// The records of a ``SharedTree``, under handles that are positions in it.
 private final class SharedSource: RecordSource {
     enum State {
-        /// Nobody has looked the name up.
+        /// The name was not looked up yet.
         case unknown
         case nothing
         case tombstone

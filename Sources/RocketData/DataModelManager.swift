@@ -37,7 +37,7 @@ open class DataModelManager {
     ///
     /// A cache that is an `EspalierModels.CollectionCacheDelegate` is sent edits of collections as
     /// edits, without `cacheCollection`. Screens follow a cache that is a `SharedCacheDelegate`,
-    /// whoever changes it.
+    /// whichever code changes it.
     public init(cache: any EspalierModels.CacheDelegate) {
         cacheDelegate = StoredCache(cache)
         if let shared = cache as? any SharedCacheDelegate {

@@ -40,7 +40,7 @@ struct ChangeWatch: Sendable {
         try await printing.value
     }
 
-    /// Whether somebody has removed the cache.
+    /// Whether the cache was removed.
     private var isGone: Bool { !FileManager.default.fileExists(atPath: path + "/guard") }
 
     private func printHeader() throws {

@@ -11,7 +11,7 @@ import Darwin
 /// It stands in front of the mutexes in LMDB's lock file. A thread waits for those without a limit,
 /// so a process that is stopped while it holds one stops all others. They also lose wake-ups: if
 /// the system wakes a waiting process and that process is killed before it runs, the other waiting
-/// processes sleep for ever, although nobody holds the mutex. Measured with three or more
+/// processes sleep for ever, although no thread holds the mutex. Measured with three or more
 /// processes: 9 times in 1,419 kills. A process that holds this lock finds LMDB's mutex free, or
 /// left by a process that died, and does not wait for it.
 ///

@@ -21,9 +21,9 @@ import Darwin
 /// file. The bit tells a process that commits, at the cost of one load, that it has to look for the
 /// lock; the system releases the lock when its process dies:
 ///
-///     bit clear                nobody listens, nobody has to look
+///     bit clear                no process listens, and none has to look
 ///     bit set, lock held       another process listens
-///     bit set, no lock         a process that listened has died: whoever looks clears the bit
+///     bit set, no lock         a process that listened has died: the next look clears the bit
 ///
 /// Above the bit stands a number that grows whenever a process begins to listen. A process clears
 /// the bit only if the number is still the one from before it looked for the lock.
@@ -78,7 +78,7 @@ public final class ChangeListeners: Sendable {
     ///
     /// - Throws: ``LMDBError``: `.notWritable` if the guard file is only read, `.badPath` if
     ///   something else than a plain file stands in the place of `listeners`, or an error of the
-    ///   file system. Nobody announces anything to this process then.
+    ///   file system. No process announces anything to this one then.
     /// - Complexity: Some system calls.
     public func begin() throws(LMDBError) {
         guard !guardFile.isReadOnly else { throw LMDBError(.notWritable, .openGuard) }
@@ -122,7 +122,7 @@ public final class ChangeListeners: Sendable {
 
     /// Looks whether another process listens. Call it inside the write transaction.
     ///
-    /// - Complexity: One load if nobody has listened since the bit was cleared, otherwise one
+    /// - Complexity: One load if no process has listened since the bit was cleared, otherwise one
     ///   system call.
     public func look() -> Look {
         let word = guardFile[.listeners]
@@ -133,7 +133,7 @@ public final class ChangeListeners: Sendable {
                 do throws(LMDBError) {
                     state.file = try open(creating: false)
                 } catch {
-                    // Somebody has removed the file, or descriptors have run out.
+                    // The file was removed, or descriptors have run out.
                     if error.code == .notFound { clear(word) }
                     return Look(isHeard: error.code != .notFound, word: word)
                 }
@@ -160,7 +160,7 @@ public final class ChangeListeners: Sendable {
     /// On Linux this reads a byte of the guard file, which inotify tells. A process that is killed
     /// between its commit and this call wakes them, too: it has mapped the guard file to write it,
     /// and the system tells of the end of that mapping as of a closed file. On Apple's systems this
-    /// sets the times of the file, and such a process wakes nobody.
+    /// sets the times of the file, and such a process wakes no other.
     ///
     /// - Complexity: One system call.
     public func announce() {
@@ -199,7 +199,7 @@ public final class ChangeListeners: Sendable {
 
     /// Returns whether another process listens. Locks of this process do not count.
     private static func isHeldElsewhere(_ descriptor: Int32) -> Bool {
-        // If the system refuses to tell, somebody may listen.
+        // If the system refuses to tell, a process may listen.
         lock(descriptor, F_WRLCK, F_GETLK) != Int16(F_UNLCK)
     }
 

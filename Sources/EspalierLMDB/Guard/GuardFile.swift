@@ -103,8 +103,8 @@ public final class GuardFile: Sendable {
         return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: size / 8)
     }
 
-    /// Whether the path that the file was opened by still leads to it. It does not when somebody
-    /// has removed, renamed or replaced the file or a directory above it.
+    /// Whether the path that the file was opened by still leads to it. It does not when the file or
+    /// a directory above it was removed, renamed or replaced.
     ///
     /// - Complexity: One system call.
     public var isInPlace: Bool { FileStatus(path: path)?.identity == identity }

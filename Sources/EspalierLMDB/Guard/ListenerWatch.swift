@@ -13,7 +13,7 @@ import Darwin
 /// watch.cancel()
 /// ```
 ///
-/// On Linux inotify tells that the guard file was read, or closed by somebody who could write it.
+/// On Linux inotify tells that the guard file was read, or closed by a process that could write it.
 /// On Apple's systems a dispatch source tells that its times were set. Until then nothing runs and
 /// no thread waits. Other calls cause an event, too: opening and closing the cache, and changing
 /// the modes of files. If the system gives no such source, as where all of the user's inotify
@@ -39,7 +39,7 @@ public final class ListenerWatch: Sendable {
     ///
     /// - Parameters:
     ///   - listeners: The listeners of the cache. Its guard file is watched.
-    ///   - onlyPolls: Whether to use the timer in any case, because nobody announces commits.
+    ///   - onlyPolls: Whether to use the timer in any case, because no process announces commits.
     ///   - queue: Where `onEvent` runs.
     ///   - onEvent: Called after one event or several.
     /// - Complexity: Some system calls.

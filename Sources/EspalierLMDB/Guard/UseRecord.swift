@@ -23,7 +23,7 @@ import Darwin
 ///
 /// A count in the file survives the death of a process, and LMDB's lock on `lock.mdb` does not. So
 /// a process has died if the count is above zero although no process holds that lock. A lock alone
-/// would not show that somebody has died; a mark without a count would be cleared by the first
+/// would not show that a process has died; a mark without a count would be cleared by the first
 /// process that closes the file.
 ///
 /// A process that is killed leaves the same traces as one that LMDB's bad pages have killed, and it

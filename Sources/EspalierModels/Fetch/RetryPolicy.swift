@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// The policy is a value and knows no clock: whoever retries asks ``delay(afterAttempt:)`` and
+/// The policy is a value and knows no clock: code that retries asks ``delay(afterAttempt:)`` and
 /// waits. Which errors are worth another attempt is not a part of it, because only the app knows
 /// its errors: the functions that retry have a parameter for that.
 public struct RetryPolicy: Sendable, Hashable {
@@ -152,7 +152,7 @@ extension RetryPolicy {
             do {
                 return try await body()
             } catch {
-                // A cancelled request may fail with any error. There is nobody left to try for.
+                // A cancelled request may fail with any error. No caller wants another attempt.
                 guard !Task.isCancelled, !(error is CancellationError),
                     let delay = delay(afterAttempt: attempt), isWorthRetrying(error)
                 else { throw error }

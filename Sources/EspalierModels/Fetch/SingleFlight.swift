@@ -8,19 +8,19 @@ import Synchronization
 ///                     another caller asks  +-----+
 ///                                          |
 ///                                          +-- the last caller leaves --> cancelled: it may still
-///                                                                         answer, to nobody
+///                                                                         answer, to no caller
 ///
 /// Three promises:
 ///
 /// - A caller who is cancelled leaves at once, and the request goes on for the others. The task of
-///   the request is nobody's own, so a caller never takes it along.
+///   the request belongs to no caller, so a cancelled caller does not cancel it.
 /// - A caller never waits because another one was cancelled: a cancelled request can't be joined,
 ///   the next caller begins another one.
 /// - An answer that came is applied, even if all callers have left meanwhile, unless the answer of
 ///   a later request for the same key was applied before: see ``AnswerOrder``.
 ///
-/// A request that never ends blocks those who wait for it, and nobody else: no lock is held while a
-/// request runs.
+/// A request that never ends blocks the callers that wait for it, and no others: no lock is held
+/// while a request runs.
 ///
 /// All threads may use it.
 package final class SingleFlight: Sendable {
@@ -49,7 +49,7 @@ package final class SingleFlight: Sendable {
     private struct Flight {
         let key: Key
         var passages: [Int: any Sendable] = [:]
-        /// Whether the request goes on when nobody waits for it.
+        /// Whether the request goes on when no caller waits for it.
         var isKept = false
         var isCancelled = false
         var task: Task<Void, Never>?
@@ -69,7 +69,7 @@ package final class SingleFlight: Sendable {
         var flights: [Int: Flight] = [:]
         var requests: [Key: Requests] = [:]
 
-        /// Begins to cancel a request, which nobody can join from now on. Returns its task.
+        /// Begins to cancel a request, which no caller can join from now on. Returns its task.
         mutating func cancel(_ number: Int) -> Task<Void, Never>? {
             guard let flight = flights[number], !flight.isCancelled else { return nil }
             flights[number]?.isCancelled = true
@@ -104,8 +104,8 @@ package final class SingleFlight: Sendable {
         }
     }
 
-    /// Begins a request for which nobody waits, or keeps the one that is under way: it goes on when
-    /// the last caller leaves.
+    /// Begins a request for which no caller waits, or keeps the one that is under way: it goes on
+    /// when the last caller leaves.
     ///
     /// - Parameters:
     ///   - key: What is asked for.
@@ -269,7 +269,7 @@ package struct AnswerTurn: Sendable {
     /// Calls `body`, which applies the answer. It must not wait: for example, it submits a write.
     ///
     /// - Throws: The error of `body`; `CancellationError` if the answer of a later request has been
-    ///   applied. That happens to cancelled requests only, for which nobody waits.
+    ///   applied. That happens to cancelled requests only, for which no caller waits.
     package func apply<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try order.apply(number, body)
     }

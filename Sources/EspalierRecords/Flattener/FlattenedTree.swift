@@ -40,7 +40,7 @@ package struct FlattenedTree: Sendable {
     package internal(set) var mergesAll = false
     /// Which types merge, by their positions. Empty if every node merges, or none.
     var mergingTypes: [Bool] = []
-    /// Whether a node merges.
+    /// Whether any node merges.
     package internal(set) var merges = false
     /// The nodes whose occurrences differ and refer to other nodes. The flattener has put their
     /// records together, and some of the nodes referred to may have been left out.
@@ -54,7 +54,7 @@ package struct FlattenedTree: Sendable {
     /// type says so.
     var maxAges: [UInt64?] = []
     /// How old the records of this write may be in seconds, in place of what their types say; nil
-    /// for that.
+    /// if the types decide.
     package internal(set) var maxAge: UInt64?
     /// The number of later occurrences of nodes of which something is not stored, because the
     /// first occurrence counts. A node that merges is counted only where it stands below an
@@ -215,7 +215,7 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     /// A read decodes a repeated subtree once or twice and then uses the model again, so that
     /// ``maximumNodes`` does not count it. Code that walks the tree meets it at each place: 41
     /// records that each refer twice to the next one are a tree of 2,199,023,255,551 nodes, which
-    /// nobody can print, compare or change. The default allows a tree of as many nodes as
+    /// no code can print, compare or change. The default allows a tree of as many nodes as
     /// `maximumNodes` in which each node contains three that other nodes contain, too.
     ///
     /// A write walks a node that it replaces once, and such nodes do not have the limit. It walks

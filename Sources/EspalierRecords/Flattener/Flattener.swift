@@ -3,13 +3,14 @@ import EspalierConfinement
 /// Flattens model trees into drafts of records. Pure: no file, no lock, no clock.
 ///
 /// The first occurrence of an identifier in pre-order gives the record for its projection. Later
-/// occurrences with the same projection are references to it, and are compared with it as often as
-/// the tree has nodes, which keeps trees that share nodes linear. Other projections add their
-/// fields. A node met inside itself is flagged as lying on a cycle.
+/// occurrences with the same projection are references to it. They are compared with it, up to
+/// limits that grow with the tree (see `ContradictionCount`), so that trees that share nodes take
+/// linear time. Other projections add their fields. A node met inside itself is flagged as lying on
+/// a cycle.
 ///
 /// Later occurrences of a node that merges are walked too, and the fields that the first lacks are
-/// taken from them. The same object is walked once. Occurrences of values can't be told apart from
-/// their equals, so a tree may have as many of them as a read may return.
+/// taken from them. The same object is walked once. Structs have no identity, so each of their
+/// occurrences is walked, up to `TreeLimits.maximumLogicalNodes`.
 package final class Flattener {
     // immutable
     private let limits: TreeLimits
@@ -30,8 +31,8 @@ package final class Flattener {
         set { state.policy = newValue }
     }
 
-    /// How old the records of the tree may be, in place of what their types say; nil for that. Set
-    /// before the first value.
+    /// How old the records of the tree may be, in place of what their types say; nil if the types
+    /// decide. Set before the first value.
     package var maxAge: Duration? {
         get { state.tree.maxAge.map { .seconds($0) } }
         set { state.tree.maxAge = newValue.map(MaxAge.seconds) }

@@ -1,8 +1,8 @@
 /// The positions of a tree's nodes by identifier: open addressing, with a part of the hash beside
 /// each index.
 ///
-/// The table holds no identifiers, because the drafts do. A node costs one hash and one probe,
-/// where a dictionary took three of each and a reference to the text.
+/// The table holds no identifiers, because the tree's entries do. A node costs one hash and one
+/// probe, where a dictionary took three of each and a reference to the text.
 struct NodeTable {
     /// Where an identifier is found, or goes.
     struct Place {

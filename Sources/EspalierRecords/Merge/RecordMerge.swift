@@ -1,4 +1,6 @@
-/// A record after a write of a tree that has its identifier: the rules of projections, as a value.
+/// The record that results when a node of a tree is merged into the stored record: the rules of
+/// projections, as a value.
+///
 /// Where a type that merges has a ``MergeRule`` for a field, the merge follows it.
 ///
 ///     record before        write by T            record after
@@ -22,7 +24,7 @@ package struct RecordMerge {
         _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?,
         handles: __shared [Handle]
     ) throws {
-        // The parts of the draft instead of the draft, which would be made for this.
+        // Reads the arrays of the tree: `tree.nodes[index]` would copy them into a draft.
         if try tree.replaces(old, at: index) {
             shape = tree.shape(at: index)
             children = tree.entries[index].first.children.map { handles[tree.children[$0]] }
@@ -246,7 +248,7 @@ package enum TreePolicy: Sendable, CaseIterable {
         }
     }
 
-    /// The policy that a call has to give for the same; nil for none.
+    /// The `policy` argument of a call that leads to this policy; nil if the call gives none.
     package var given: WritePolicy? {
         switch self {
         case .replace: .replace

@@ -11,7 +11,7 @@ package final class TreeReader {
     let bridge = DecodingBridge()
     let missingFieldRule: MissingFieldRule
     private let cancellation: ReadCancellation?
-    /// Keeps the models of the read; nil if nobody wants them.
+    /// Keeps the models of the read; nil if the read keeps none.
     @usableFromInline package let recorder: TreeRecorder?
     /// How ages are judged; nil if they do not count.
     let ageRule: AgeRule?

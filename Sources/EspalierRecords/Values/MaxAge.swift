@@ -13,7 +13,7 @@ package enum MaxAge {
 /// cache.
 package struct RecordTimes {
     package let writtenAt: UInt64?
-    /// Nil if nobody said so when the record was written.
+    /// Nil if no maximum age was known when the record was written.
     package let maxAge: UInt64?
     /// Records to which the same applies: those of one write follow each other.
     package let handles: ClosedRange<Handle>

@@ -24,7 +24,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         /// The path is a file, a symbolic link, or a directory that belongs to another user or has
         /// a file of another user.
         case badDirectory
-        /// Somebody removed or renamed the directory, or a file in it, while the cache was open. An
+        /// The directory, or a file in it, was removed or renamed while the cache was open. An
         /// empty cache takes its place as soon as the directory can be made. What was written
         /// during the last second before may be lost although its tickets have succeeded.
         case directoryGone

@@ -33,7 +33,7 @@ final class ChangeFeed: Sendable {
     private struct State {
         var lastKey = 0
         var subscribers: [Int: ChangeSubscription] = [:]
-        /// The last commit that was sent; nil while nobody follows other processes.
+        /// The last commit that was sent; nil while no subscriber follows other processes.
         var position: ChangePosition?
         /// How many commits this process has begun.
         var begun: UInt64 = 0
@@ -110,8 +110,8 @@ final class ChangeFeed: Sendable {
             await handle.subscriber.next()
         } onCancel: { [weak self] in
             handle.subscriber.finish(dropping: true)
-            // Not here: the runtime holds a lock of the task, and whoever sends to the subscriber
-            // under `state` takes that lock to resume it.
+            // Not here: the runtime holds a lock of the task, and a thread that sends to the
+            // subscriber under `state` takes that lock to resume it.
             self?.queue.async { [weak self] in
                 if let self, take(key) { follow() }
             }
@@ -152,7 +152,7 @@ final class ChangeFeed: Sendable {
         if take(key) { queue.async { [weak self] in self?.follow() } }
     }
 
-    /// Removes a subscriber. Returns whether nobody follows other processes any more.
+    /// Removes a subscriber. Returns whether it was the last one that followed other processes.
     private func take(_ key: Int) -> Bool {
         state.withLock { state in
             guard let removed = state.subscribers.removeValue(forKey: key) else { return false }

@@ -52,8 +52,8 @@ public struct Configuration: Sendable, Hashable {
     /// Such a cache can be on a medium or in a directory that can't be written, and may belong to
     /// the superuser, who may read everybody's. Opening it creates nothing and repairs nothing,
     /// reads count as no access, and writes fail with ``CacheError/Code-swift.enum/notWritable``.
-    /// Where the lock file can't be written, other processes do not see the reads: nobody may write
-    /// to the cache meanwhile.
+    /// Where the lock file can't be written, other processes do not see the reads: no process may
+    /// write to the cache meanwhile.
     public var isReadOnly = false
     /// The keys of the cache. Default: `nil`, the cache is not encrypted.
     ///

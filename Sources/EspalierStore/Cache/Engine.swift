@@ -24,7 +24,7 @@ final class Engine: Sendable {
     let committer: Committer
     /// The trees that reads have decoded lately; nil if none are kept.
     let memory: MemoryTier?
-    /// The same, for reads.
+    /// `memory` without reference counting, for reads: see `Uncounted`.
     let lentMemory: Uncounted<MemoryTier>?
     /// The accesses that no commit has stored yet, for reads.
     private let lentAccesses: Uncounted<AccessLog>
@@ -43,8 +43,8 @@ final class Engine: Sendable {
     // protected by `place`
     private let place: Mutex<CacheDirectory.Identity>
 
-    /// The directory that the cache uses. Another one has its path after somebody removed or
-    /// renamed it.
+    /// The directory that the cache uses. If it was removed or renamed, its path may lead to a
+    /// directory with another identity.
     fileprivate(set) var identity: CacheDirectory.Identity {
         get { place.withLock { $0 } }
         set { place.withLock { $0 = newValue } }
@@ -315,7 +315,7 @@ final class Engine: Sendable {
         } catch {
             finding = .records(.miss(.unavailable(detail: "\(CacheError(error))")))
         }
-        // Nobody waits for a cancelled read any more.
+        // A cancelled read is not counted: its caller has gone.
         if case .records(.miss(.cancelled)) = finding { return finding }
         return count(finding, of: target, took: ContinuousClock.now - start)
     }
@@ -564,7 +564,7 @@ final class EngineRegistry: Sendable {
     ///
     /// - Throws: `directoryGone` if another engine uses that directory.
     func move(_ engine: Engine, to identity: CacheDirectory.Identity) throws(CacheError) {
-        // No thread that has the lock waits for a writer, which calls this.
+        // A writer calls this. No thread waits for a writer while it holds `opening`.
         opening.lock()
         defer { opening.unlock() }
         let old = engine.identity

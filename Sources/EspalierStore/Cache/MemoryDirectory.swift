@@ -35,7 +35,7 @@ final class MemoryDirectory: Sendable {
                 atPath: Self.container, withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700])
         }
-        // Nobody else may own it or write in it.
+        // No other user may own it or write in it.
         _ = try CacheDirectory(Self.container).prepare(create: false)
         Self.removeAbandoned()
         name = UUID().uuidString

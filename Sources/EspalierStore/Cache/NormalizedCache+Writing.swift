@@ -3,8 +3,9 @@ public import EspalierRecords
 
 // Writes return at once. A thread of the cache's flattens the model and the writer's thread commits
 // it. Writes take effect in the order of the calls. A ticket succeeds only if everything that the
-// write was given is stored, or was overwritten by a write submitted later. A full queue fails the
-// oldest tickets, and counts and reports each of them. A write that fails does not affect others.
+// write was given is stored, or was overwritten by a write submitted later. A full queue drops the
+// oldest writes: their tickets fail, and the cache counts and reports each. A write that fails does
+// not affect others.
 extension NormalizedCache {
     /// Stores a tree: one record per node, from `model` down.
     ///
@@ -146,8 +147,8 @@ extension NormalizedCache {
         return submit(isDroppable: false) { _ in .delete(entries) }
     }
 
-    /// Returns the key of writes that make this one superfluous when they follow it; nil if all
-    /// nodes merge, because such writes add up.
+    /// Returns the key that this write shares with later writes that may overwrite it; nil if all
+    /// nodes merge, because a merge never replaces an earlier write.
     private func coalescingKey(
         _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: TreePolicy
     ) -> CoalescingKey? {

@@ -64,7 +64,7 @@ public struct WallClock: Sendable, Hashable {
 ///     cache        10:00  10:05  10:05  10:10            goes on as if that had not happened
 ///
 /// So an expired record never becomes fresh again, and a record that is a minute old stays that. If
-/// the clock is set forward, nobody can tell that from time that has passed: records expire early.
+/// the clock is set forward, that looks like time that has passed: records expire early.
 ///
 /// Each commit stores the time, and an opening cache begins no earlier. If the clock was set back,
 /// the time then stands still until the clock has caught up: records expire late, and never early.

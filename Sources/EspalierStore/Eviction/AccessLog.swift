@@ -2,7 +2,8 @@ import EspalierConfinement
 import EspalierRecords
 import Synchronization
 
-/// The touches of reads that no commit has stored yet: records, in the order of their last touch.
+/// The touches of reads that no commit has stored yet: records, in the order of their last touch. A
+/// touch is an access that counts for eviction.
 ///
 /// A touch costs one entry in memory, even after a read of a large tree. Each commit takes the
 /// waiting touches and stamps their records before its operations. If no commit comes, the writer
@@ -73,7 +74,7 @@ final class AccessLog: Sendable {
 
     /// Logs a touch. Drops the waiting touches of any other generation.
     ///
-    /// - Parameter number: Touches count as later the larger it is. Nil: now.
+    /// - Parameter number: The larger the number, the later the touch. Nil stands for now.
     func touch(_ handle: Handle, in generation: String, as number: UInt64? = nil) -> Demand {
         let number = number ?? Self.number(of: .now)
         while true {
@@ -82,11 +83,12 @@ final class AccessLog: Sendable {
                 return add(handle, number, to: &state.touches)
             }
             if let isNew { return isNew ? demand() : .nothing }
-            begin(generation)
+            dropTouches(ofOtherThan: generation)
         }
     }
 
-    /// Logs a touch. Returns whether none of the record waited.
+    /// Logs a touch, unless the record has none and the log is full. Returns whether the touch was
+    /// logged as the first waiting one of the record.
     private func add(_ handle: Handle, _ number: UInt64, to touches: inout Touches) -> Bool {
         if let earlier = touches.order[handle] {
             touches.order[handle] = max(number, earlier)
@@ -99,7 +101,7 @@ final class AccessLog: Sendable {
     }
 
     /// Drops the touches of every other generation.
-    private func begin(_ generation: String) {
+    private func dropTouches(ofOtherThan generation: String) {
         var isAny = false
         for part in parts {
             part.state.withLock { state in
@@ -112,7 +114,7 @@ final class AccessLog: Sendable {
         if isAny { restartDelay() }
     }
 
-    /// Returns what has to be done after a record was touched of which no touch waited.
+    /// Returns what the writer has to do after the first waiting touch of a record.
     private func demand() -> Demand {
         due.withLock { due in
             let isFirst = due.since == nil
@@ -127,13 +129,13 @@ final class AccessLog: Sendable {
 
     // MARK: - Taking
 
-    /// Removes and returns the oldest touches, at most `count`.
-    func take(atMost limit: Int = .max, in generation: String) -> Touches {
+    /// Removes and returns the oldest touches, at most `maximum`.
+    func take(atMost maximum: Int = .max, in generation: String) -> Touches {
         var taken = Touches()
         // Touches of a generation that is not live any more are dropped, too.
-        begin(generation)
-        guard limit > 0 else { return taken }
-        if count.load(ordering: .relaxed) <= limit {
+        dropTouches(ofOtherThan: generation)
+        guard maximum > 0 else { return taken }
+        if count.load(ordering: .relaxed) <= maximum {
             for part in parts {
                 part.state.withLock { state in
                     guard state.generation == generation else { return }
@@ -148,7 +150,7 @@ final class AccessLog: Sendable {
         for part in parts {
             taken.order.merge(part.state.withLock { $0.touches.order }) { $1 }
         }
-        for handle in taken.handles.dropFirst(limit) { taken.order[handle] = nil }
+        for handle in taken.handles.dropFirst(maximum) { taken.order[handle] = nil }
         for (handle, number) in taken.order { remove(handle, touchedAt: number) }
         let isNow = count.load(ordering: .relaxed) >= Self.flushCount
         due.withLock { $0.isNow = $0.isNow && isNow }

@@ -9,6 +9,7 @@ package import EspalierRecords
 // - Evictor: evicts in one transaction, and removes records.
 // - PendingRemoval: the removal of large records, in steps.
 // - PageBudget: the pages that a transaction may copy, and a forecast of those that it copies.
+// - ExpiredRecords: moves expired roots to the front of `recency`, so that they are evicted first.
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
 // - CycleCollection: the scan that finds unflagged cycles.
@@ -19,7 +20,8 @@ package import EspalierRecords
 //
 // A record's state follows from its `StateEntry` in a group of the keyspace `state`, or from the
 // default, and from whether its bytes (`nodes`) and its name (`index`) are there. `recency` lists
-// only the records that the evictor has to look at.
+// only the records that the evictor has to look at, in the order of their stamps. The evictor takes
+// them from the front, where the lowest stamps are.
 //
 //     state             references  flags                  bytes  name   in `recency`
 //     referenced        1 or more   none                   yes    yes    no
@@ -273,11 +275,11 @@ struct CycleSearch {
 /// What the evictor's searches have found, for the searches after them: where many records refer to
 /// each other, thousands can be reached from each, and nearly the same ones from each.
 ///
-/// Confined to memory. Handles are never used again, so what is evicted needs no removal here.
+/// Kept in memory only. Handles are never used again, so what is evicted needs no removal here.
 package struct KnownCycles: Sendable {
     /// Records on a cycle that is too large to be evicted as one, or that lead to one, or to more
-    /// records than a search looks at. Without references some of them may not be any more: they
-    /// are forgotten after a number of detachments, and after writes.
+    /// records than a search looks at. The set may be out of date once references were removed, so
+    /// it is emptied after a number of detachments, and after writes.
     private(set) var large: Set<Handle> = []
     /// Records that lead to no cycle, until one is closed.
     private(set) var acyclic: Set<Handle> = []

@@ -38,8 +38,8 @@ struct Evictor {
     private var budget: PageBudget
     /// Whether a read has touched a record since the last commit.
     private let isTouched: (Handle) -> Bool
-    /// Records that were moved to the young end because a read has touched them. Each is spared
-    /// once per transaction: when it comes up again, no older record is left.
+    /// Records that were moved to the back of `recency` because a read has touched them. Each is
+    /// spared once per transaction: when it comes up again, no older record is left.
     private var spared: Set<Handle> = []
     /// The numbers of evicted records and bytes.
     private(set) var evicted = EvictionCounts()
@@ -56,7 +56,7 @@ struct Evictor {
     /// Whether the records of the next cycle need more pages than are left, and fewer than a whole
     /// transaction has.
     private var needsNextTransaction = false
-    /// How many steps to take until more expired records are moved to the old end.
+    /// How many steps to take until more expired records are moved to the front.
     private var stepsToExpired = 0
 
     /// Makes the evictor of a transaction whose operations are done.
@@ -224,7 +224,7 @@ struct Evictor {
             .pendingRemoval)
     }
 
-    /// Moves expired records to the old end, a few at a time, as long as there are any.
+    /// Moves expired records to the front of `recency`, a few at a time, as long as there are any.
     private mutating func moveExpired(in transaction: borrowing WriteTransaction) throws {
         if stepsToExpired > 0 {
             stepsToExpired -= 1
@@ -282,7 +282,7 @@ struct Evictor {
     }
 
     /// Returns whether records stay because a read has touched one of them since the last commit.
-    /// Moves the oldest one to the young end then.
+    /// Moves the oldest one to the back of `recency` then.
     private mutating func isSpared(
         _ handles: [Handle], of oldest: RecencyEntry, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
@@ -295,8 +295,9 @@ struct Evictor {
         return true
     }
 
-    /// Detaches a record on a large cycle from its children. Moves the record to the young end
-    /// instead if a pin keeps what is below it, or if a scan has flagged it and no access is known.
+    /// Detaches a record on a large cycle from its children. Moves the record to the back of
+    /// `recency` instead if a pin keeps what is below it, or if a scan has flagged it and no access
+    /// is known.
     ///
     /// - Returns: False if all that is left is kept by pins.
     private mutating func detach(
@@ -525,8 +526,8 @@ extension CommitTransaction {
         try states.forget(handle, in: transaction)
     }
 
-    /// Returns the pages that the records will free which were removed and are still in their
-    /// containers, and their names: their share of all.
+    /// Estimates the pages that pending removals will free. Records that are still in their
+    /// containers, and names that are still in their groups, count by their share of all.
     fileprivate func pagesOfPendingRemovals(
         in transaction: borrowing WriteTransaction
     ) throws -> Int {

@@ -3,7 +3,7 @@ import EspalierRecords
 
 // Expired trees go first when room is needed. No keyspace has them in the order in which they
 // expire: that would take 26 bytes for each. A commit that evicts looks at some of the groups of
-// states, and moves the roots that have expired to the old end of `recency`:
+// states, and moves the roots that have expired to the front of `recency`:
 //
 //     recency    Feed:3 (1)   Feed:1 (812)   Feed:2 (830)        Feed:3 has expired
 //
@@ -11,7 +11,7 @@ import EspalierRecords
 // tree may stay longer than one that was used long ago.
 
 extension CommitTransaction {
-    /// Moves roots that have expired to the old end of `recency`. Returns how many.
+    /// Moves roots that have expired to the front of `recency`. Returns how many.
     ///
     /// - Parameter limit: The most records, because each may change a page.
     func moveExpired(
@@ -76,7 +76,7 @@ extension CommitTransaction {
 }
 
 extension StateEntry {
-    /// Whether the record may be older than it is allowed to be, and nothing refers to it.
+    /// Whether the record has reached its maximum age, and nothing refers to it.
     func isExpiredRoot(at second: UInt64) -> Bool {
         guard let writtenAt, let expiry, referenceCount == 0, isInRecency, stamp != .never,
             !flags.contains(.onCycle)

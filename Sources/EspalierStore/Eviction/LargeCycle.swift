@@ -7,10 +7,10 @@ import EspalierRecords
 //     User:7   name "Ada", boards -> Board:70, Board:71        before
 //     User:7   name "Ada", boards -> stub, stub                after
 //
-// What is lost: a tree that needs these references is a miss (`lost`), and the next write of the
-// record restores it. Trees that need only the values of the record stay whole. What other records
-// do not refer to, of what was below the record, counts as accessed when the record was, and is
-// evicted next.
+// A tree that needs these references is a miss (`lost`), and the next write of the record restores
+// it. Trees that need only the values of the record stay whole. Records to which only the detached
+// record referred become roots with its stamp, and are evicted next, unless they were accessed
+// later.
 //
 // Change sets and events name the record as evicted, in each commit that takes references from it.
 

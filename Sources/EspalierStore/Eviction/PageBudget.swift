@@ -139,7 +139,8 @@ struct CopiedPages {
     private let containers: RangeReader
     /// Finds the groups of states.
     private let groups: RangeReader
-    /// The keys of these containers, and how many of which list of records they belong to.
+    /// The keys of the containers of pending records, and how many entries of which
+    /// `RecordTable.storedPending` list have been added.
     private var pendingContainers: Set<UInt64> = []
     private var countedPending = (count: 0, applications: 0)
     /// How many of the commit's edits are counted already.

@@ -94,7 +94,7 @@ struct RecencyOrder {
 /// The entries of a range of stamps, in order: those of the keyspace `recency`, and those that the
 /// transaction has changed.
 ///
-///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time
+///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its front, 64 at a time
 ///     heap of changes     Message:7, Person:3             roots since Feed:1 was evicted
 ///
 /// An entry is valid if the reference counts give its record that stamp. Entries that have become

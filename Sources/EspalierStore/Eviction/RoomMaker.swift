@@ -52,10 +52,11 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
-    /// The failed attempts after which one that no read explains is the last.
+    /// How many attempts may fail before `make` gives up, unless an open read explains the failure.
     private static let repetitionLimit = 3
 
-    /// The read for which `waitForReader` waited in vain. It does not wait for it a second time.
+    /// The read for which `waitForReader` waited in vain. Later calls do not wait for that read
+    /// again.
     private let slowRead = Mutex("")
 
     /// The next step for a transaction that needs `missing` more pages than are free.
@@ -112,8 +113,9 @@ final class RoomMaker: Sendable {
                         evictionSteps: evictionSteps, logs: .accesses(accesses))
                     let progress = try evict(request, in: generation, committer)
                     if progress.steps > 0 {
-                        // Reads have accessed all that it looked at, and the next one would spare
-                        // the same records again. As many accesses as it has spared fit, too.
+                        // An eviction without removals has spared the records that it looked at,
+                        // because reads accessed them. The next one stores as many accesses first:
+                        // otherwise it would spare the same records again.
                         accesses = progress.removals > 0 ? 0 : max(accesses, progress.steps)
                         if evictionSteps < 1 << 20 { evictionSteps *= 4 }
                         idle = 0
@@ -243,9 +245,9 @@ final class RoomMaker: Sendable {
         throw CacheError.pagesHeld(try readingProcess(in: generation))
     }
 
-    /// Decides what follows an attempt that nothing can help, by the pages counted before it. A
-    /// read may have begun since then, and held pages during the attempt: waits for it, or returns
-    /// so that the attempt is repeated, in case the read has ended.
+    /// Decides what follows a failed attempt. A read may have begun during the attempt and have
+    /// held pages: waits for that read if it is open, and otherwise returns, so that `make` tries
+    /// again.
     ///
     /// - Throws: The reason why no room can be made, if no read holds pages and more attempts than
     ///   ``repetitionLimit`` have failed.

@@ -13,8 +13,8 @@ public import EspalierRecords
 //
 // What is never lost:
 //
-// - A caller who is cancelled leaves at once and takes nobody along. When the last one has left,
-//   the task of the request is cancelled.
+// - A caller who is cancelled leaves at once, and the others go on waiting. When the last one has
+//   left, the task of the request is cancelled.
 // - A caller never waits because another one was cancelled.
 // - An answer that came is written, or the failure of the write is told: to the callers by
 //   `Fetched.storeError`, and by the statistics and events of the cache even if all have left. A
@@ -89,8 +89,8 @@ extension NormalizedCache {
     /// first answer had expired. Otherwise there is one. If the network fails after the answer of
     /// the cache, the sequence ends with the network's error; what is shown can stay.
     ///
-    /// Requests and writes are those of ``fetch(_:_:policy:retry:when:clock:maxAge:from:)``.
-    /// Whoever leaves the loop leaves the request.
+    /// Requests and writes are those of ``fetch(_:_:policy:retry:when:clock:maxAge:from:)``. A
+    /// caller that leaves the loop leaves the request.
     ///
     /// - Parameters:
     ///   - type: The type of the model.

@@ -33,7 +33,8 @@ final class Refetching: Sendable {
 
     func removeAll() { registrations.withLock { $0 = [:] } }
 
-    /// Begins to fetch what a read asked for, unless that is under way or nobody can.
+    /// Begins to fetch what a read asked for, unless that is under way or no fetch was registered
+    /// for the type.
     func begin(_ type: Any.Type, _ identifier: String, in flights: SingleFlight) {
         guard let registration = registrations.withLock({ $0[ObjectIdentifier(type)] }),
             !flights.isUnderWay(SingleFlight.Key(.model, type, identifier)),

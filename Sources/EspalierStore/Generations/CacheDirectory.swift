@@ -104,7 +104,7 @@ package struct CacheDirectory: Sendable {
             try requireOwner(attributes, "A file in the directory", isReadOnly: isReadOnly)
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
             if isReadOnly {
-                // On a read-only file system nobody can write, whatever the modes say.
+                // On a read-only file system no user can write, whatever the modes say.
                 guard mode & 0o022 == 0 || !FileManager.default.isWritableFile(atPath: file) else {
                     throw CacheError(
                         .badDirectory,

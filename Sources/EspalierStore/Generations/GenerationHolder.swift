@@ -45,7 +45,7 @@ final class GenerationHolder: Sendable {
         case budgetDeadlock
         /// None of the given keys was that of the cache, and the caller had asked to start anew.
         case wrongKey
-        /// Somebody removed or renamed the directory or a file in it while the cache was open.
+        /// The directory or a file in it was removed or renamed while the cache was open.
         case directoryGone
     }
 
@@ -411,8 +411,8 @@ final class GenerationHolder: Sendable {
         return live.environment.isInPlace || live.number != guardFile.generation
     }
 
-    /// Makes directory and files anew after somebody has removed or renamed them, or opens the
-    /// cache that another process has made there meanwhile.
+    /// Makes directory and files anew after they were removed or renamed, or opens the cache that
+    /// another process has made there meanwhile.
     ///
     /// - Throws: If the directory can't be made, if another cache of this process uses it, or if
     ///   this holder creates nothing.
@@ -420,7 +420,7 @@ final class GenerationHolder: Sendable {
         try onMove(directory.prepare(create: create))
         let known = try guardFile
         let isGuardInPlace = known.isInPlace
-        // A new file, if the old one is gone: nobody else finds the old one.
+        // A new file, if the old one is gone: no other process finds the old one.
         let guardFile =
             isGuardInPlace ? known : try GuardFile(path: directory.guardPath, create: create)
         try guardFile.withExclusiveLock { lock in

@@ -72,8 +72,8 @@ final class CommitHistory: Sendable {
     /// Adds the changes of a commit of this process; nil if it can't be told what has changed, as
     /// after a repair.
     ///
-    /// - Parameter others: Returns those of other processes between two commits; nil if they are
-    ///   not known.
+    /// - Parameter others: Returns the changes of other processes between two commits; nil if they
+    ///   are not known.
     func endCommit(
         _ number: UInt64, _ entry: Entry?, others: (_ after: UInt64, UInt64) -> [Entry]?
     ) {
@@ -92,8 +92,8 @@ final class CommitHistory: Sendable {
         }
     }
 
-    /// Takes all trees for right, as if no commit up to `number` had changed anything: a defect
-    /// that a test has to notice.
+    /// Makes every tree count as right, as if no commit up to `number` had changed anything: a
+    /// deliberate defect, for the test that must notice it.
     func hideChanges(upTo number: UInt64) {
         state.withLock { state in
             state.forgetAll(upTo: 0)

@@ -10,7 +10,7 @@ import Synchronization
 ///        ^                                                            |
 ///        +------------ no read has met one for ten seconds -----------+
 ///
-/// Others write the ring only while somebody listens, and that costs each of their commits some
+/// Others write the ring only while a process listens, and that costs each of their commits some
 /// pages. So a process listens from the first commit that it meets until it meets no more. What
 /// others committed meanwhile is not known, and all trees are read anew.
 ///
@@ -49,7 +49,7 @@ final class MemoryFollowing: Sendable {
         let listeners = generations.listeners
         let begins = state.withLock { state -> Bool in
             state.hasMet = true
-            // After the directory was made anew, the old file tells nobody anything.
+            // After the directory was made anew, the old file reaches no process.
             guard state.listeners !== listeners else { return false }
             let wasSilent = state.listeners == nil
             state.listeners?.end()
@@ -84,8 +84,8 @@ final class MemoryFollowing: Sendable {
     // MARK: - Reading the ring
 
     /// Returns what the transactions after `known` up to `last` have changed; nil if the ring lacks
-    /// one of them. A transaction that is no commit changes nothing, has no entry, and makes all of
-    /// them unknown.
+    /// one of them. An empty transaction (`commitEmptyTransaction`) has no entry, so the result is
+    /// nil if one is among them.
     ///
     /// - Parameter commit: The number of the commit that `last` is: counted in the cache, where
     ///   `last` is counted in the file.

@@ -28,7 +28,7 @@ final class MemoryTier: Sendable {
     // immutable
     private let budget: Int
     private let tables: [Table]
-    /// The same, for reads.
+    /// `tables` without reference counting, for reads: see `Uncounted`.
     private let lentTables: [Uncounted<Table>]
     private let generations: GenerationHolder
     private let counter: MemoryCounter
@@ -65,7 +65,6 @@ final class MemoryTier: Sendable {
     // MARK: - Looking up
 
     /// Returns the tree of a read if it is right in the last commit of all processes.
-    ///
     func find(_ target: ReadTarget, as value: Any.Type) -> MemoryTree? {
         let key = target.key(for: value)
         let table = lentTables[Self.tableNumber(of: key)]
@@ -96,8 +95,8 @@ final class MemoryTier: Sendable {
     private static let attempts = 64
 
     private static func lookUp(_ key: MemoryTree.Key, in table: Table) -> MemoryTree? {
-        // In a forked child, the library remembers the number of the parent's thread in some places
-        // and not in others, and ends the process when such a lock is released.
+        // In a forked child, `Mutex` of the Swift library still knows the number of the parent's
+        // thread in some places, and ends the process when such a lock is released.
         guard ForkCounter.current == 0 else { return table.trees.withLock { $0[key] } }
         for _ in 0..<attempts {
             if let found = table.trees.withLockIfAvailable({ $0[key] }) { return found }
@@ -114,7 +113,7 @@ final class MemoryTier: Sendable {
     ) -> Bool {
         guard let source = state.withLock({ $0.source }) else { return false }
         guard source.generation === generation else {
-            // Another process has switched to a new generation: nobody needs the old one.
+            // Another process has switched to a new generation: the old one is not needed.
             if !source.isLive { removeGeneration() }
             return false
         }
@@ -283,8 +282,7 @@ final class MemoryTier: Sendable {
         state.withLock { $0.source?.generation === generation ? $0.source?.history : nil }
     }
 
-    /// Notes that this process commits: nobody else may take the commit for one of another
-    /// process.
+    /// Notes that this process commits: a read must not take the commit for one of another process.
     func beginCommit(in generation: Generation) { history(of: generation)?.beginCommit() }
 
     /// Notes that the commit has failed. Does nothing if none has begun.
@@ -308,7 +306,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Takes all trees for right, a defect that a test has to notice.
+    /// Makes every tree count as right: a deliberate defect, for the test that must notice it.
     func hideChanges(upTo number: UInt64) {
         state.withLock { $0.source }?.history.hideChanges(upTo: number)
     }

@@ -20,7 +20,7 @@ class MemoryTree: @unchecked Sendable {
     // immutable
     let key: Key
     let source: MemorySource
-    /// The same, for reads.
+    /// `source` without reference counting, for reads: see `Uncounted`.
     let lentSource: Uncounted<MemorySource>
     /// The record that counts as accessed.
     let handle: Handle

@@ -4,7 +4,7 @@ import Synchronization
 
 // Each observation shows the current state first, and then the state after each commit that has
 // changed a node of it: of this process or another one. A slow consumer misses states in between
-// and never the last one. An observation that nobody holds any longer costs nothing.
+// and never the last one. An observation that no code holds any longer costs nothing.
 extension NormalizedCache {
     /// Follows the tree of a node.
     ///

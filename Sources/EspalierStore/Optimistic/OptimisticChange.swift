@@ -1,7 +1,7 @@
 public import EspalierRecords
 public import Foundation
 
-/// A change that all readers see although nobody has confirmed it yet.
+/// A change that all readers see although it is not confirmed yet.
 ///
 /// ```swift
 /// let change = cache.optimistically { batch in

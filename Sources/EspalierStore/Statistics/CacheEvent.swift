@@ -26,7 +26,7 @@ public enum CacheEvent: Sendable, Hashable, Codable {
     /// - `emptyFile`: the file was empty or missing.
     /// - `unreadable`: its directory could not be read, or contained other files.
     /// - `unnamed`: there were several generations, and no name of the live one.
-    /// - `directoryGone`: somebody removed or renamed the directory.
+    /// - `directoryGone`: the directory was removed or renamed.
     /// - `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
     ///   fit.
     case generationReplaced(reason: String)

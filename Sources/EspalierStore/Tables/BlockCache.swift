@@ -10,9 +10,9 @@ import Synchronization
 /// A read may also ask for the block of a handle in one commit, which saves the search for the
 /// container: what the file holds under a number of a commit never changes.
 ///
-/// Nobody waits for the lock: who does not get it within a microsecond decompresses the block. With
-/// more readers than cores, readers that wait for a `Mutex` change threads at every look-up, which
-/// made a server answer a tenth as often; see decision 39.
+/// No thread waits for the lock. A thread that does not get it within a microsecond decompresses
+/// the block itself. With more readers than cores, readers that wait for a `Mutex` change threads
+/// at every look-up, which made a server answer a tenth as often; see decision 39.
 ///
 /// When the blocks exceed their budget, the second-chance rule chooses those that leave (Corbato: A
 /// Paging Experiment with the Multics System, 1968). A hand goes round over all blocks, and removes

@@ -155,7 +155,7 @@ struct StoredChanges {
 /// higher than that of the commit before, whatever process and version of the library makes it. So
 /// a number without an entry tells a reader that it does not know what has changed.
 struct ChangeRing {
-    /// The ring of a transaction that nobody listens to.
+    /// The ring of a transaction to which no process listens.
     static let silent = ChangeRing(
         look: .none, author: ChangeAuthor(process: 0, instance: 0), mapPages: 0, chunkLimit: 0)
 

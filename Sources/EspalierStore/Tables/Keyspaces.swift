@@ -63,14 +63,6 @@ extension Keyspaces {
         let key = IndexKey.bytes(nameSpace, identifier)
         return names?.hash(key) ?? key
     }
-
-    /// Replaces the content of `writer` by the key of an identifier.
-    func writeIndexKey(_ nameSpace: NameSpace, _ identifier: String, to writer: inout ByteWriter) {
-        IndexKey.write(nameSpace, identifier, to: &writer)
-        guard let hash = names?.hash(writer.bytes) else { return }
-        writer.removeAll()
-        writer.append(hash)
-    }
 }
 
 /// Logical time: a number that grows with each access and each write.

@@ -81,8 +81,8 @@ final class RecordTable {
     /// The handles of these records.
     var pendingHandles: [Handle] { state.value.pending.all.map(\.handle) }
 
-    /// Those of these records that stand in containers or chunks, and how often such a list was
-    /// applied: a new list begins with each application.
+    /// The pending records that replace or remove a stored record, and the number of this list:
+    /// `finishChanges` starts a new list with the next number.
     var storedPending: (handles: [Handle], applications: Int) {
         (state.value.storedPending, state.value.applications)
     }

@@ -297,7 +297,7 @@ extension ReadableTransaction where Self: ~Copyable {
         try stateRange(of: StateGroup.self, keyspaces, around: handle)
     }
 
-    /// The same, and reads something else of the group.
+    /// Returns the same range, with `Content` read from the group.
     func stateRange<Content>(
         of type: Content.Type, _ keyspaces: Keyspaces, around handle: Handle
     ) throws -> StateRange<Content> {

@@ -13,8 +13,8 @@ import EspalierRecords
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
 ///     damage of file or metadata  new generation, retry           fail: damaged
-///     disk full                   retry: it may be so for a       limit the map to the file,
-///                                   moment only                     retry: evicts; then fail
+///     disk full                   retry: the disk may be full     limit the map to the file,
+///                                   for a moment only               retry: evicts; then fail
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
 ///     another process has the     fail, with all writes           fail, with all writes

@@ -48,7 +48,7 @@ extension CommitTransaction {
 }
 
 extension CommitTransaction {
-    /// Takes the date of the commit, and what else comes from outside.
+    /// Takes the date, the default maximum age and the change ring from `generations`.
     func begin(in generation: Generation, of generations: GenerationHolder) {
         if let last = lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
         now = generations.clock.now

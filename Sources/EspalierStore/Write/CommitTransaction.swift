@@ -81,9 +81,9 @@ final class CommitTransaction {
     var layers: LayerTable
     /// What searches for cycles have found.
     var knownCycles: KnownCycles
-    /// Records that were moved to the young end because pins keep what is below them, since any
-    /// other record was last removed, written, listed again or moved there. If one of them comes up
-    /// again, all that is left is kept.
+    /// Records moved to the back of `recency` because pins keep the records below them. The set is
+    /// emptied whenever a record is removed or written, or is moved or listed again for another
+    /// reason. If a record of the set reaches the front again, pins keep all that is left.
     var kept: Set<Handle>
     /// The most children that the next step of an eviction releases, and the most records of a
     /// cycle that it removes, see `limitRemovalBatch`.

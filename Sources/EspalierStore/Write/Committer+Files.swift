@@ -49,9 +49,9 @@ extension Committer {
     /// How long commits may succeed after the files were last seen in their place.
     private static let sightInterval = Duration.seconds(1)
 
-    /// Throws `directoryGone` if somebody has removed or renamed the cache's files: what was
-    /// committed since they were last seen is gone. A new generation takes their place, or the next
-    /// call tries again.
+    /// Throws `directoryGone` if the cache's files were removed or renamed: what was committed
+    /// since they were last seen is gone. A new generation takes their place, or the next call
+    /// tries again.
     ///
     /// - Parameter always: Whether to look even if the files were seen less than a second ago.
     func requireFiles(always: Bool) throws(CacheError) {

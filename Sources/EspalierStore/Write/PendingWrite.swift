@@ -9,6 +9,9 @@ import Synchronization
 ///         +------> abandoned <-------+            the queue dropped it, or a later write
 ///                                                 overwrites it
 ///
+/// An abandoned write is `ready` with the error `dropped`, unless a thread is flattening it: that
+/// thread makes it `ready` in the end.
+///
 /// The flattening thread flattens writes ahead of the writer. The writer flattens a write that the
 /// flattening thread has not begun. A thread that submits to a full queue flattens the writes that
 /// the queue has to compare.

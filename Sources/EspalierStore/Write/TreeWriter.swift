@@ -134,7 +134,8 @@ struct TreeWriter {
     private struct RecordLocations {
         /// By index in the tree.
         var handles: [Handle] = []
-        /// The nodes whose records differ, in the order of the tree.
+        /// The nodes to write, in the order of the tree: those whose records differ, or all nodes
+        /// if the tree may lose children.
         var changed: [Change] = []
 
         struct Change {
@@ -148,7 +149,8 @@ struct TreeWriter {
         _ tree: FlattenedTree, in transaction: inout WriteTransaction
     ) throws -> RecordLocations {
         var locations = RecordLocations()
-        // Merging what is equal changes nothing.
+        // A node that equals its record needs no write, even if it merges. With several
+        // projections, mixed occurrences or rules, only a merge tells whether the record changes.
         guard !tree.mayLoseChildren else {
             let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
             locations.handles = bound.map(\.handle)

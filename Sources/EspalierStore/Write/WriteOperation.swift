@@ -78,8 +78,8 @@ enum WriteOperation: Sendable {
     }
 
     /// Who submitted the operation: a number that the change set of the commit keeps, so that the
-    /// submitter recognises its own writes. 0 stands for nobody in particular, and for each write
-    /// with a node that merges.
+    /// submitter recognises its own writes. 0 stands for no submitter, and for each write with a
+    /// node that merges.
     var source: Int {
         switch self {
         // The submitter does not know what a merge makes of its models, and has to hear of it.
