@@ -11,9 +11,9 @@ import EspalierRecords
 /// 3. What no longer fits in the container is shared with the next one, or split in the same way.
 ///    A container that is not full is packed with its neighbours if that takes one less.
 ///
-/// A frame that can't be read stays until one of its records is written or removed, and so does a
-/// container. Its records are then lost, and reference counts are corrected before the commit ends.
-/// A new record gets a frame behind it, or a container.
+/// A frame or container that can't be read stays until one of its records is written or removed.
+/// All are then lost, and reference counts are corrected before the commit ends. A new record gets
+/// a frame behind it, or a container.
 struct ContainerWriter: ~Copyable {
     private let commit: CommitTransaction
     private let nodes: Keyspace
@@ -50,8 +50,9 @@ struct ContainerWriter: ~Copyable {
         /// Why the container can't be read; nil if it can.
         var damage: FormatError?
         var isDamaged: Bool { damage != nil }
-        /// The key of the container behind it.
-        var next: Handle?
+        var next: Handle?  // the key of the container behind it
+        /// Whether the keyspace ends here: there is no key behind, not even a damaged one.
+        var isLast = false
         var storedSize = 0
         var drafts: [Draft] = []
     }
@@ -77,7 +78,7 @@ struct ContainerWriter: ~Copyable {
                 section.next == nil && part.last.map { !$0.isStored && $0.record != nil } == true
             if section.isDamaged {
                 if let key = section.key, key < first.handle, !part.contains(where: \.isStored) {
-                    section = Section(next: section.next)
+                    section = Section(next: section.next, isLast: section.isLast)
                 } else {
                     commit.needsRecount = true
                 }
@@ -150,19 +151,19 @@ struct ContainerWriter: ~Copyable {
     /// Removes the frames and containers that can't be read, whose records are lost. A container
     /// whose key is damaged is one of them.
     mutating func removeDamaged(in transaction: inout WriteTransaction) throws {
-        var next: Handle? = Handle(0)
-        while let handle = next {
-            var key: Handle?
-            var damaged: [[UInt8]] = []
-            try transaction.forEachKey(in: nodes, from: handle.rawValue) { bytes in
-                key = Handle(key: bytes)
-                if key == nil { damaged.append([UInt8](copying: bytes)) }
-                return key == nil
+        var keys: [Handle] = []
+        var damaged: [[UInt8]] = []
+        try transaction.forEachKey(in: nodes, from: [] as [UInt8]) { bytes in
+            if let key = Handle(key: bytes) {
+                keys.append(key)
+            } else {
+                damaged.append([UInt8](copying: bytes))
             }
-            for key in damaged { try transaction.delete(nodes, key) }
-            guard let key else { return }
+            return true
+        }
+        for key in damaged { try transaction.delete(nodes, key) }
+        for key in keys {
             var section = try section(around: key, in: transaction)
-            next = section.next
             // A library that knows the version can read the container.
             if section.damage?.isNewer == true { continue }
             let count = section.drafts.count
@@ -227,6 +228,7 @@ struct ContainerWriter: ~Copyable {
                 }
             }
             isThere = try isThere ? cursor.next() : cursor.first()
+            section.isLast = !isThere
             while isThere, section.next == nil {
                 if let key = cursor.withKey(Handle.init(key:)), key > handle { section.next = key }
                 isThere = try cursor.next()
@@ -455,7 +457,7 @@ struct ContainerWriter: ~Copyable {
         for group in groups(section.drafts[...], key: key, size: share) {
             let first = isFirst ? key : group[group.startIndex].first
             let isNew = !isFirst || section.key == nil
-            try put(group, key: first, isLast: section.next == nil && isNew, in: &transaction)
+            try put(group, key: first, isLast: section.isLast && isNew, in: &transaction)
             isFirst = false
         }
     }
@@ -511,10 +513,9 @@ struct ContainerWriter: ~Copyable {
     private static let packedCount = 8
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
-    /// two in one, three in two, and up to eight in seven. Joins one that is less than half full with the
-    /// previous one, if they fit together. Returns the key of the first of these containers.
-    ///
-    /// Eight neighbours are then 83 % full together, at least.
+    /// two in one, three in two, and up to eight in seven. Joins one that is less than half full
+    /// with the previous one, if they fit together. Returns the key of the first of them. Eight
+    /// neighbours are then 83 % full together, at least.
     private mutating func takeInNeighbours(
         _ section: inout Section, key: Handle, size: Int, _ upcoming: Handle?,
         in transaction: inout WriteTransaction
