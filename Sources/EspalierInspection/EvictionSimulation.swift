@@ -124,9 +124,7 @@ private struct EvictionSimulation: EvictionGraph {
     ) throws -> EvictionPreview {
         let snapshot = inspection.snapshot
         let isAbove = { (simulation: EvictionSimulation) in simulation.pagesLeft > target }
-        try snapshot.forEach(in: inspection.keyspaces.recency) { key, _ in
-            guard let pair = KeyPair(key) else { return true }
-            let stored = RecencyEntry(pair)
+        try snapshot.forEachRecencyEntry(inspection.keyspaces) { stored in
             while isAbove(self), let next = try nextOfHeap(before: stored) {
                 try step(next, isTree: wasListed(next.handle), visit)
             }

@@ -280,14 +280,13 @@ package final class Inspection {
     /// Visits the roots and the records on cycles, least recently accessed first, until `body`
     /// returns `false`.
     package func forEachRoot(_ body: (Handle, Stamp) throws -> Bool) throws {
-        try snapshot.forEach(in: keyspaces.recency) { key, _ in
-            guard let pair = KeyPair(key) else { return true }
-            if pair.first == 0,
-                (try? state(of: Handle(pair.second)))??.flags.contains(.pendingRemoval) == true
+        try snapshot.forEachRecencyEntry(keyspaces) { entry in
+            if entry.stamp == .never,
+                (try? state(of: entry.handle))??.flags.contains(.pendingRemoval) == true
             {
                 return true
             }
-            return try body(Handle(pair.second), Stamp(pair.first))
+            return try body(entry.handle, entry.stamp)
         }
     }
 

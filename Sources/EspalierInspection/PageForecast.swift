@@ -20,14 +20,15 @@ struct FreedPages {
         // A frame keeps its head and its check as long as it has a record: a tenth of its bytes.
         nodes = SharedPages(limit: pageSize - 16, mergedFill: 95, fixedShare: 10)
         // Pages and groups are partly empty. A state takes about 4 bytes, and an entry of `recency`
-        // 28.
+        // 5.
         var states = 0
         try snapshot.forEachState(keyspaces) { _, _ in states += 1 }
         state = EntryPages(
             pages: try snapshot.statistics(of: keyspaces.state).pages, entries: states,
             entriesOfPage: 400)
-        let listed = try snapshot.statistics(of: keyspaces.recency)
-        recency = EntryPages(pages: listed.pages, entries: listed.entries, entriesOfPage: 100)
+        recency = EntryPages(
+            pages: try snapshot.statistics(of: keyspaces.recency).pages,
+            entries: try snapshot.recencyCount(keyspaces), entriesOfPage: 400)
         try snapshot.forEachIndexGroup(keyspaces) { index.append(bytes: $0, of: $1) }
         try addContainers(inspection)
         try snapshot.forEachKey(in: keyspaces.long, from: [UInt8]()) { key in

@@ -158,6 +158,24 @@ public final class LeafPages {
     public func note<Key: KeyspaceKey & ~Copyable & ~Escapable>(_ key: borrowing Key)
         throws(LMDBError)
     {
+        try note(key, isRange: false)
+    }
+
+    /// Adds the page of the last key at or before `key`, whose value holds the range of keys around
+    /// it. If there is none, adds the page of the first key.
+    ///
+    /// - Parameter key: The key. An empty one has no effect.
+    /// - Throws: ``LMDBError``, see ``ReadableTransaction``.
+    /// - Complexity: O(log *n*) in the number of entries, less for keys on the same page.
+    public func note<Key: KeyspaceKey & ~Copyable & ~Escapable>(rangeOf key: borrowing Key)
+        throws(LMDBError)
+    {
+        try note(key, isRange: true)
+    }
+
+    private func note<Key: KeyspaceKey & ~Copyable & ~Escapable>(
+        _ key: borrowing Key, isRange: Bool
+    ) throws(LMDBError) {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .cursor) }
         let pointer = unsafe self.pointer
         let entry = unsafe try key.withBytes {
@@ -165,10 +183,12 @@ public final class LeafPages {
             try unsafe bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> LMDBCalls.Entry? in
                 let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
                 if unsafe bytes.isEmpty { return nil }
-                if let found = try unsafe LMDBCalls.move(pointer, .atOrAfter, bytes) {
-                    return unsafe found
+                guard let found = try unsafe LMDBCalls.move(pointer, .atOrAfter, bytes) else {
+                    return try unsafe LMDBCalls.move(pointer, .last, nothing)
                 }
-                return try unsafe LMDBCalls.move(pointer, .last, nothing)
+                if !isRange { return unsafe found }
+                if unsafe found.key.elementsEqual(bytes) { return unsafe found }
+                return try unsafe LMDBCalls.move(pointer, .previous, nothing) ?? found
             }
         }
         guard let entry = unsafe entry else { return }

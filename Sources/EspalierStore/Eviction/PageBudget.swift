@@ -149,8 +149,9 @@ struct CopiedPages {
 
     /// The pages of a commit besides its leaves: the counters, LMDB's own lists, new roots.
     private static let overhead = 10
-    /// An entry of `recency` takes about 26 bytes, and one of `state` about 4.
-    private static let newEntriesOfPage = 128
+    /// An entry of `recency` takes about 5 bytes, and one of `state` about 4. Groups are half full
+    /// after they were split.
+    private static let newEntriesOfPage = 200
     /// The entries of a record that is written by itself: one of `state` takes up to 12 bytes.
     private static let newRootsOfPage = 100
 
@@ -183,7 +184,8 @@ struct CopiedPages {
             let group = try groups.withValue(around: edit.handle.rawValue) { key, _ in key }
             try state.note(group ?? edit.handle.rawValue)
             if let stamp = edit.recencyStamp {
-                try recency.note(RecencyEntry(stamp: stamp, handle: edit.handle).key)
+                let entry = RecencyEntry(stamp: stamp, handle: edit.handle)
+                try recency.note(rangeOf: entry.key)
             }
         }
         counted = (
@@ -192,7 +194,7 @@ struct CopiedPages {
         try addPending(of: commit)
         newPages =
             3 * pendingContainers.count + commit.records.newPages + commit.index.newPages
-            + counted.states / Self.newEntriesOfPage + (state.count + 3) / 4
+            + counted.states / Self.newEntriesOfPage + (state.count + recency.count + 3) / 4
             + commit.states.newRootCount / Self.newRootsOfPage
             + commit.ring.pages(for: commit.changes)
     }

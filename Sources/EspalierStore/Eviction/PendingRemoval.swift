@@ -13,7 +13,7 @@ extension CommitTransaction {
     static let largestRemovalBatch = 64
 
     /// Lets one step of a removal release only so many children that it copies no more than about
-    /// `pages` pages: each child may stand in a group of states of its own, and on a page of
+    /// `pages` pages: each child may stand in a group of states of its own, and in one of
     /// `recency`.
     func limitRemovalBatch(
         toPages pages: Int, in transaction: borrowing WriteTransaction
@@ -52,9 +52,12 @@ extension CommitTransaction {
     /// `recency`.
     func mayHavePendingRemovals(in transaction: borrowing WriteTransaction) throws -> Bool {
         if states.hasPendingRemovals { return true }
-        return try transaction.withCursor(keyspaces.recency) { cursor in
-            try cursor.next() && cursor.withEntry { key, _ in KeyPair(key)?.first == 0 }
+        var oldest: RecencyEntry?
+        try transaction.forEachRecencyEntry(keyspaces) { entry in
+            oldest = entry
+            return false
         }
+        return oldest?.stamp == .never
     }
 
     /// Removes a record's index entry now. Later steps remove the rest.

@@ -1,24 +1,5 @@
-package import EspalierLMDB
-package import EspalierRecords
-
-/// An entry of the keyspace `recency`: a record that may be evicted, and the stamp that orders it.
-package struct RecencyEntry: Hashable, Comparable {
-    package let stamp: Stamp
-    package let handle: Handle
-
-    package init(stamp: Stamp, handle: Handle) {
-        self.stamp = stamp
-        self.handle = handle
-    }
-
-    package init(_ key: KeyPair) { self.init(stamp: Stamp(key.first), handle: Handle(key.second)) }
-
-    var key: KeyPair { KeyPair(stamp.rawValue, handle.rawValue) }
-
-    package static func < (a: RecencyEntry, b: RecencyEntry) -> Bool {
-        (a.stamp, a.handle) < (b.stamp, b.handle)
-    }
-}
+import EspalierLMDB
+import EspalierRecords
 
 /// A binary heap of recency entries, the oldest first.
 package struct RecencyHeap {
@@ -94,28 +75,28 @@ struct RecencyOrder {
 /// The entries of a range of stamps, in order: those of the keyspace `recency`, and those that the
 /// transaction has changed.
 ///
-///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its front, 64 at a time
+///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its front, 256 at a time
 ///     heap of changes     Message:7, Person:3             roots since Feed:1 was evicted
 ///
 /// An entry is valid if the reference counts give its record that stamp. Entries that have become
 /// invalid are skipped when they come up.
 private struct RecencyQueue {
     private let states: ReferenceCounts
-    private let recency: Keyspace
+    private let keyspaces: Keyspaces
     private let last: Stamp
     private var changed = RecencyHeap()
     /// The next entries of the keyspace, the oldest last.
     private var stored: [RecencyEntry] = []
     /// Where the next entries of the keyspace begin; nil at the end of the range.
-    private var position: KeyPair?
+    private var position: RecencyEntry?
 
-    private static let batch = 64
+    private static let batch = 256
 
     init(_ commit: CommitTransaction, from first: Stamp, to last: Stamp) {
         states = commit.states
-        recency = commit.keyspaces.recency
+        keyspaces = commit.keyspaces
         self.last = last
-        position = KeyPair(first.rawValue, 0)
+        position = RecencyEntry(stamp: first, handle: Handle(0))
     }
 
     mutating func insert(_ entry: RecencyEntry) { changed.insert(entry) }
@@ -137,7 +118,7 @@ private struct RecencyQueue {
             guard try states.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
             else {
                 // Damage has left this entry: the record's state gives another stamp or none.
-                try transaction.delete(recency, oldest.key)
+                states.noteDamagedRecency()
                 stored.removeLast()
                 continue
             }
@@ -150,15 +131,16 @@ private struct RecencyQueue {
     private mutating func fetch(in transaction: inout WriteTransaction) throws {
         guard let start = position else { return }
         var found: [RecencyEntry] = []
-        var next: KeyPair?
-        try transaction.forEach(in: recency, from: start) { key, _ in
-            guard let pair = KeyPair(key) else { return true }
-            guard pair.first <= last.rawValue else { return false }
+        var next: RecencyEntry?
+        try transaction.forEachRecencyEntry(
+            keyspaces, from: start, damaged: { _ in states.noteDamagedRecency() }
+        ) { entry in
+            guard entry.stamp <= last else { return false }
             guard found.count < Self.batch else {
-                next = pair
+                next = entry
                 return false
             }
-            found.append(RecencyEntry(pair))
+            found.append(entry)
             return true
         }
         position = next

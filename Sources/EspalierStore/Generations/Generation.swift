@@ -9,7 +9,7 @@ import Synchronization
 /// Handles, stamps and the numbers of shapes and dictionaries belong to one generation. A switch
 /// creates a new object; running reads retain the old one until they end.
 package final class Generation: Sendable {
-    static let formatVersion: UInt32 = 2
+    static let formatVersion: UInt32 = 3
 
     // immutable
     package let name: String

@@ -48,7 +48,7 @@ extension CacheStatistics {
         collections = Int(clamping: counters.collections)
         segments = Int(clamping: counters.segments)
         tombstones = Int(clamping: counters.tombstones)
-        roots = try transaction.statistics(of: keyspaces.recency).entries
+        roots = try transaction.recencyCount(keyspaces)
         shapes = try transaction.statistics(of: keyspaces.shapes).entries
         pins = try transaction.statistics(of: keyspaces.pins).entries
         types = try transaction.types(keyspaces)

@@ -20,7 +20,7 @@ package final class Keyspaces: Sendable {
     /// Handle -> reference count, stamp, flags, where they differ from the default. See
     /// `ReferenceCounts`.
     package let state: Keyspace
-    /// Stamp, handle -> nothing. See `Recency`.
+    /// Stamp, handle -> records that may be evicted, from there on. See `Recency`.
     package let recency: Keyspace
     /// Number -> record count and shape. See `ShapeTable`.
     package let shapes: Keyspace

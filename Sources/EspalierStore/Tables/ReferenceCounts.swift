@@ -33,6 +33,8 @@ final class ReferenceCounts {
     var hasDamage: Bool { groups.hasDamage || hasWrongFlags }
     /// Whether a state said that a named record was deleted.
     private var hasWrongFlags = false
+    /// Whether `recency` lists too few records, or wrong ones. It is then rebuilt.
+    private(set) var hasDamagedRecency = false
     /// Whether the transaction has scheduled the removal of a record.
     private(set) var hasPendingRemovals = false
     /// The changed entries of records that were there before, each with the stamp under which
@@ -504,6 +506,8 @@ final class ReferenceCounts {
         return try entry(handle, in: transaction).recencyStamp
     }
 
+    func noteDamagedRecency() { hasDamagedRecency = true }
+
     /// Starts to collect the entries of `recency` that changed records get, beginning with those
     /// that the transaction has changed so far.
     func startRecordingRecency() {
@@ -538,7 +542,7 @@ final class ReferenceCounts {
             }
         }
         try groups.write(changes, keyspaces, in: &transaction)
-        try recency.apply(moves, in: &transaction)
+        if try !recency.apply(moves, in: &transaction) { hasDamagedRecency = true }
         counters.value.tombstones = UInt64(
             max(0, Int64(counters.value.tombstones) + Int64(tombstoneChange)))
         pending.removeAll()
@@ -569,19 +573,13 @@ extension ReferenceCounts {
     ///
     /// - Complexity: Walks `state` and `recency`.
     func rebuildRecency(in transaction: inout WriteTransaction) throws {
-        var missing: Set<RecencyEntry> = []
+        var wanted: Set<RecencyEntry> = []
         try transaction.forEachState(keyspaces) { handle, state in
             guard let stamp = state.recencyStamp else { return }
-            missing.insert(RecencyEntry(stamp: stamp, handle: handle))
+            wanted.insert(RecencyEntry(stamp: stamp, handle: handle))
         }
-        var stale: [[UInt8]] = []
-        try transaction.forEach(in: keyspaces.recency) { key, _ in
-            let entry = KeyPair(key).map(RecencyEntry.init)
-            if entry.flatMap({ missing.remove($0) }) == nil { stale.append([UInt8](copying: key)) }
-            return true
-        }
-        for key in stale { try transaction.delete(keyspaces.recency, key) }
-        for entry in missing.sorted() { try transaction.put(keyspaces.recency, entry.key, []) }
+        try recency.rebuild(wanted, in: &transaction)
+        hasDamagedRecency = false
     }
 }
 

@@ -63,11 +63,9 @@ struct StateGroups {
         let ranges = ranges.filter { $0.group == nil }
         func isDamaged(_ handle: Handle) -> Bool { ranges.contains { $0.contains(handle) } }
         var (stamps, named): ([Handle: Stamp], Set<Handle>) = ([:], [])
-        try transaction.forEach(in: keyspaces.recency) { key, _ in
+        try transaction.forEachRecencyEntry(keyspaces) { entry in
             // The first entry is the one that eviction finds.
-            if let entry = KeyPair(key).map(RecencyEntry.init), isDamaged(entry.handle),
-                stamps[entry.handle] == nil
-            {
+            if isDamaged(entry.handle), stamps[entry.handle] == nil {
                 stamps[entry.handle] = entry.stamp
             }
             return true

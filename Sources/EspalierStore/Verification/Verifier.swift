@@ -273,13 +273,14 @@ package struct Verifier {
 
     private mutating func checkRecency(_ snapshot: Snapshot) throws {
         var listed: [Handle: UInt64] = [:]
-        try snapshot.forEach(in: keyspaces.recency) { key, _ in
-            guard let pair = KeyPair(key) else {
-                report.add(3, "an entry of \(key.byteCount) bytes")
-                return true
+        try snapshot.forEachRecencyEntry(
+            keyspaces,
+            damaged: { key in
+                report.add(3, "a group of `recency` with a key of \(key.count) bytes is damaged")
             }
-            if listed.updateValue(pair.first, forKey: Handle(pair.second)) != nil {
-                report.add(3, "\(Handle(pair.second)) is listed twice")
+        ) { entry in
+            if listed.updateValue(entry.stamp.rawValue, forKey: entry.handle) != nil {
+                report.add(3, "\(entry.handle) is listed twice")
             }
             return true
         }

@@ -293,7 +293,9 @@ final class CommitTransaction {
         // A group under a damaged key leaves entries in `recency` that no state knows of.
         mustRebuildRecency = mustRebuildRecency || states.hasDamage
         try states.flush(&transaction)
-        if mustRebuildRecency { try states.rebuildRecency(in: &transaction) }
+        if mustRebuildRecency || states.hasDamagedRecency {
+            try states.rebuildRecency(in: &transaction)
+        }
         let changedShapes = try shapes.flush(&transaction, keyspaces)
         let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pins.cost))

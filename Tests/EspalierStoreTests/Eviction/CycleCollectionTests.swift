@@ -27,10 +27,7 @@ struct CycleCollectionTests {
         try cache.tamper { transaction, keyspaces in
             for (handle, state) in states {
                 guard let handle else { throw Missing() }
-                if let stamp = state.recencyStamp {
-                    try transaction.delete(
-                        keyspaces.recency, KeyPair(stamp.rawValue, handle.rawValue))
-                }
+                try transaction.move(handle, from: state.recencyStamp, keyspaces)
                 var state = state
                 state.flags.subtract([.onCycle, .blocked])
                 try transaction.put(state.isDefault ? nil : state, of: handle, keyspaces)

@@ -119,8 +119,13 @@ struct FlipImage {
             return ("state", group.entries.flatMap { image.byHandle[$0.handle] ?? [] })
         }
         guard flags.isSuperset(of: [.lost, .tombstone]) else { throw Missing() }
-        try each(keyspaces.recency, transaction) { image, key, _ in
-            ("recency", image.byHandle[Handle(Self.number(Array(key.dropFirst(8))))])
+        var listed: [Handle] = []
+        try transaction.forEachRecencyEntry(keyspaces) { entry in
+            listed.append(entry.handle)
+            return true
+        }
+        try each(keyspaces.recency, transaction) { image, _, _ in
+            ("recency", listed.flatMap { image.byHandle[$0] ?? [] })
         }
         try each(keyspaces.shapes, transaction) { image, key, _ in
             ("shapes", image.byShape[Self.number(key)])

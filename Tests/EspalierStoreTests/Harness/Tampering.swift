@@ -246,6 +246,14 @@ extension StateGroup {
 }
 
 extension WriteTransaction {
+    /// Lists a record in `recency` under another stamp; nil for none.
+    mutating func move(
+        _ handle: Handle, from old: Stamp? = nil, to new: Stamp? = nil, _ keyspaces: Keyspaces
+    ) throws {
+        try Recency(keyspaces).apply(
+            [Recency.Move(handle: handle, from: old, to: new)], in: &self)
+    }
+
     /// Stores the state of a record, even the default; nil removes it.
     mutating func put(_ state: StateEntry?, of handle: Handle, _ keyspaces: Keyspaces) throws {
         let range = try stateRange(keyspaces, around: handle)

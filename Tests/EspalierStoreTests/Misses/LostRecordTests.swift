@@ -56,8 +56,7 @@ struct LostRecordTests {
                 let state = StateEntry(
                     referenceCount: 1, flags: [.pendingRemoval, .lost, .nameless])
                 try transaction.put(state, of: handle, keyspaces)
-                let entry = RecencyEntry(stamp: .never, handle: handle)
-                try transaction.put(keyspaces.recency, entry.key, [])
+                try transaction.move(handle, to: .never, keyspaces)
                 let key = try #require(transaction.stateRange(keyspaces, around: handle).group?.key)
                 var group = try #require(try transaction.value(keyspaces.state, key.rawValue))
                 group[group.count / 2] ^= 0x10

@@ -75,14 +75,27 @@ struct Breakage: Sendable, CustomTestStringConvertible {
             try unlist(scene.message, &transaction, keyspaces)
         },
         Breakage("a record listed that is no root", [3]) {
-            try $0.put($1.recency, KeyPair(1, $2.anna.rawValue), [])
+            try list($2.anna, Stamp(1), &$0, $1)
         },
         Breakage("a root listed under another stamp", [3]) { transaction, keyspaces, scene in
             try unlist(scene.message, &transaction, keyspaces)
-            try transaction.put(keyspaces.recency, KeyPair(77, scene.message.rawValue), [])
+            try list(scene.message, Stamp(77), &transaction, keyspaces)
         },
         Breakage("a root listed twice", [3]) {
-            try $0.put($1.recency, KeyPair(77, $2.message.rawValue), [])
+            try list($2.message, Stamp(77), &$0, $1)
+        },
+        Breakage("a damaged group of `recency`", [3]) { transaction, keyspaces, _ in
+            var group: (key: [UInt8], value: [UInt8]) = ([], [])
+            try transaction.forEach(in: keyspaces.recency) { key, value in
+                group = ([UInt8](copying: key), [UInt8](copying: value))
+                return false
+            }
+            group.value[1] ^= 1
+            try transaction.put(keyspaces.recency, group.key, group.value)
+        },
+        Breakage("a group of `recency` behind the key of the next one", [3]) {
+            try list($2.message, Stamp(77), &$0, $1)
+            try $0.put($1.recency, KeyPair(60, 0), [])
         },
         Breakage("a flagged record that is not listed", [3]) {
             try put(StateEntry(referenceCount: 2, flags: .onCycle), $2.anna, &$0, $1)
@@ -232,7 +245,14 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         _ handle: Handle, _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws {
         guard let state = try transaction.state(keyspaces, of: handle) else { throw Missing() }
-        try transaction.delete(keyspaces.recency, KeyPair(state.stamp.rawValue, handle.rawValue))
+        try transaction.move(handle, from: state.stamp, keyspaces)
+    }
+
+    private static func list(
+        _ handle: Handle, _ stamp: Stamp, _ transaction: inout WriteTransaction,
+        _ keyspaces: Keyspaces
+    ) throws {
+        try transaction.move(handle, to: stamp, keyspaces)
     }
 
     private static func count(

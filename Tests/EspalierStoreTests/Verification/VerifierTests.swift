@@ -82,8 +82,8 @@ struct VerifierTests {
     func manyProblems() throws {
         try withCache(isDamaged: true) { cache in
             try cache.tamper { transaction, keyspaces in
-                for number in 1...1_500 as ClosedRange<UInt64> {
-                    try transaction.put(keyspaces.recency, KeyPair(number, number), [])
+                for number in 1_000..<2_500 as Range<UInt64> {
+                    try transaction.move(Handle(number), to: Stamp(number), keyspaces)
                 }
             }
             let report = try cache.verify()
