@@ -7,7 +7,8 @@ struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Models", abstract: "Measures models that @Normalized wrote.",
         subcommands: [
-            Reading.self, Writing.self, Answering.self, Remembering.self, Allocations.self,
+            Reading.self, Writing.self, Answering.self, Remembering.self, Soaking.self,
+            Allocations.self,
             Everything.self,
         ],
         defaultSubcommand: Everything.self)
@@ -23,5 +24,6 @@ struct Everything: ParsableCommand {
         try Answering.parse([]).run()
         try Remembering.parse([]).run()
         try Allocations.parse([]).run()
+        try Soaking.parse([]).run()
     }
 }

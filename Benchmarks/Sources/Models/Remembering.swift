@@ -172,7 +172,7 @@ extension NormalizedCache {
 }
 
 extension Person {
-    fileprivate func renamed(_ number: Int) -> Person {
+    func renamed(_ number: Int) -> Person {
         Person(
             id: id, name: "Name \(number)", handle: handle, headline: headline, avatar: avatar,
             followersCount: followersCount, followingCount: followingCount, isVerified: isVerified)

@@ -50,7 +50,8 @@ struct ContainerWriter: ~Copyable {
         /// Why the container can't be read; nil if it can.
         var damage: FormatError?
         var isDamaged: Bool { damage != nil }
-        var next: Handle?  // the key of the container behind it
+        /// The key of the container behind it.
+        var next: Handle?
         /// Whether the keyspace ends here: there is no key behind, not even a damaged one.
         var isLast = false
         var storedSize = 0
@@ -214,25 +215,16 @@ struct ContainerWriter: ~Copyable {
         var section = Section()
         var value: RecordBuffer?
         try transaction.withCursor(nodes) { cursor in
-            // Skips damaged keys: they have another length, or do not stand in their order.
-            var isThere = try cursor.seek(atOrBefore: handle.rawValue)
-            while isThere, section.key == nil {
-                if let key = cursor.withKey(Handle.init(key:)), key <= handle {
-                    section.key = key
-                    value = cursor.withEntry { _, value in
-                        let reader = ByteReader(lent: value)
-                        return RecordBuffer(reader, 0..<reader.end)
-                    }
-                } else {
-                    isThere = try cursor.previous()
+            let key = try cursor.seekRange(around: handle, handle.rawValue, Handle.init(key:))
+            if key != nil {
+                value = cursor.withEntry { _, value in
+                    let reader = ByteReader(lent: value)
+                    return RecordBuffer(reader, 0..<reader.end)
                 }
             }
-            isThere = try isThere ? cursor.next() : cursor.first()
-            section.isLast = !isThere
-            while isThere, section.next == nil {
-                if let key = cursor.withKey(Handle.init(key:)), key > handle { section.next = key }
-                isThere = try cursor.next()
-            }
+            section.key = key
+            (section.next, section.isLast) = try cursor.nextRange(
+                after: handle, from: key, Handle.init(key:))
         }
         guard let key = section.key, let value else { return section }
         section.storedSize = value.count

@@ -102,6 +102,40 @@ extension Handle {
     }
 }
 
+// Where each value holds a range of things: those from its key up to the next key. Damaged keys
+// have another length, or do not stand in their order, and are skipped.
+extension Cursor {
+    /// Moves to the value whose range contains a place. Returns its key; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - place: The place, and its bytes as those of a key.
+    ///   - key: Returns the key that bytes stand for; nil if they are damaged.
+    mutating func seekRange<Key: Comparable>(
+        around place: Key, _ bytes: some KeyspaceKey, _ key: (RawSpan) -> Key?
+    ) throws -> Key? {
+        var isThere = try seek(atOrBefore: bytes)
+        while isThere {
+            if let found = withKey(key), found <= place { return found }
+            isThere = try previous()
+        }
+        return nil
+    }
+
+    /// Returns the first key behind a place, and whether the cursor has seen no key behind it, not
+    /// even a damaged one. Called after `seekRange`, with what that has found.
+    mutating func nextRange<Key: Comparable>(
+        after place: Key, from found: Key?, _ key: (RawSpan) -> Key?
+    ) throws -> (key: Key?, isLast: Bool) {
+        var isThere = try found == nil ? first() : next()
+        let isLast = !isThere
+        while isThere {
+            if let next = withKey(key), next > place { return (next, isLast) }
+            isThere = try next()
+        }
+        return (nil, isLast)
+    }
+}
+
 /// An estimate of the pages that new values of one keyspace fill.
 struct NewPages {
     private(set) var count = 0

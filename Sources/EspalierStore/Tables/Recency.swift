@@ -317,17 +317,6 @@ private struct RecencyRange {
 }
 
 extension Cursor {
-    /// Moves to the group to which an entry belongs. Returns its key; nil if there is none. Skips
-    /// damaged keys: they may have another length, or not stand in their order.
-    fileprivate mutating func seekGroup(around entry: RecencyEntry) throws -> RecencyEntry? {
-        var isThere = try seek(atOrBefore: entry.key)
-        while isThere {
-            if let key = withKey(RecencyEntry.init(key:)), key <= entry { return key }
-            isThere = try previous()
-        }
-        return nil
-    }
-
     /// The group at the cursor; nil if it can't be read.
     fileprivate func group(under key: RecencyEntry) -> RecencyGroup? {
         withEntry { _, value in
@@ -343,22 +332,15 @@ extension ReadableTransaction where Self: ~Copyable {
     ) throws -> RecencyRange {
         var range = RecencyRange()
         try withCursor(keyspaces.recency) { cursor in
-            var isMore: Bool
-            if let key = try cursor.seekGroup(around: entry) {
+            let key = try cursor.seekRange(around: entry, entry.key, RecencyEntry.init(key:))
+            if let key {
                 (range.first, range.isStored) = (key, true)
                 range.byteCount = cursor.withEntry { _, value in value.byteCount }
                 range.group = cursor.group(under: key)
-                isMore = try cursor.next()
             } else {
                 range.group = RecencyGroup(range.first)
-                isMore = try cursor.first()
             }
-            while isMore, range.next == nil {
-                if let next = cursor.withKey(RecencyEntry.init(key:)), next > entry {
-                    range.next = next
-                }
-                isMore = try cursor.next()
-            }
+            range.next = try cursor.nextRange(after: entry, from: key, RecencyEntry.init(key:)).key
         }
         // After a loss of power an older group may reach behind the key of a newer one.
         if let next = range.next, let last = range.group?.entries.last, next <= last {
@@ -389,8 +371,8 @@ extension ReadableTransaction where Self: ~Copyable {
             return true
         }
         try withCursor(keyspaces.recency) { cursor in
-            var isThere = try start > .first && cursor.seekGroup(around: start) != nil
-            if !isThere { isThere = try cursor.first() }
+            let key = try cursor.seekRange(around: start, start.key, RecencyEntry.init(key:))
+            var isThere = try key != nil || cursor.first()
             while isThere {
                 let key = cursor.withKey(RecencyEntry.init(key:))
                 if let key {

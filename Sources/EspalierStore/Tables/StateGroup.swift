@@ -266,24 +266,14 @@ struct StateRange<Content: StateGroupContent> {
     }
 }
 
-extension Cursor {
-    /// Moves to the group to which the state of a record belongs. Returns its key; nil if there is
-    /// none. Skips damaged keys: they may have another length, or not stand in their order.
-    fileprivate mutating func seekGroup(around handle: Handle) throws -> Handle? {
-        var isThere = try seek(atOrBefore: handle.rawValue)
-        while isThere {
-            if let key = withKey(Handle.init(key:)), key <= handle { return key }
-            isThere = try previous()
-        }
-        return nil
-    }
-}
-
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the stored state of a record; nil for the default. Damage throws a `FormatError`.
     package func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
         try withCursor(keyspaces.state) { cursor in
-            guard let key = try cursor.seekGroup(around: handle) else { return nil }
+            guard
+                let key = try cursor.seekRange(
+                    around: handle, handle.rawValue, Handle.init(key:))
+            else { return nil }
             return try cursor.withEntry { _, value in
                 var reader = ByteReader(lent: value)
                 return try StateGroup.state(of: handle, reading: &reader, key: key)
@@ -305,23 +295,18 @@ extension ReadableTransaction where Self: ~Copyable {
     ) throws -> StateRange<Content> {
         var range = StateRange<Content>()
         try withCursor(keyspaces.state) { cursor in
-            var isMore: Bool
-            if let key = try cursor.seekGroup(around: handle) {
+            let key = try cursor.seekRange(around: handle, handle.rawValue, Handle.init(key:))
+            if let key {
                 (range.first, range.isStored) = (key, true)
                 range.group = cursor.withEntry { _, value in
                     range.byteCount = value.byteCount
                     var reader = ByteReader(lent: value)
                     return try? Content(reading: &reader, key: key)
                 }
-                isMore = try cursor.next()
             } else {
                 range.group = Content(range.first)
-                isMore = try cursor.first()
             }
-            while isMore, range.next == nil {
-                if let next = cursor.withKey(Handle.init(key:)), next > handle { range.next = next }
-                isMore = try cursor.next()
-            }
+            range.next = try cursor.nextRange(after: handle, from: key, Handle.init(key:)).key
         }
         // After a loss of power an older group may reach behind the key of a newer one.
         if range.group?.reaches(range.next) == true { range.group = nil }

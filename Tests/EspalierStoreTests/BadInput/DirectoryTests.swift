@@ -116,7 +116,10 @@ struct DirectoryTests {
         var cache = try scratch.open()
         try cache.set(Person("p:1", "Anna")).wait()
         let format = [UInt8]("format".utf8)
-        try cache.tamper { try $0.put($1.info, format, [0, 0, 0, 3]) }
+        func version(_ difference: UInt8) -> [UInt8] {
+            [0, 0, 0, UInt8(Generation.formatVersion) + difference]
+        }
+        try cache.tamper { try $0.put($1.info, format, version(1)) }
         cache.close()
         for _ in 0..<2 { #expect(code { _ = try scratch.open() } == .newerFormat) }
         // With the format of this library again, nothing is lost.
@@ -127,7 +130,7 @@ struct DirectoryTests {
             directory: scratch.directory + "/" + name, guardedBy: guardFile,
             keyspaces: Keyspaces.names,
             options: .init(mapSize: 50 << 20))
-        try environment.write { try $0.put(environment.keyspace("info"), format, [0, 0, 0, 2]) }
+        try environment.write { try $0.put(environment.keyspace("info"), format, version(0)) }
         environment.close()
         cache = try scratch.open()
         #expect(cache.read(Person.self, "p:1")?.name == "Anna")
