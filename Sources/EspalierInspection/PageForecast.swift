@@ -40,7 +40,7 @@ struct FreedPages {
     private mutating func addContainers(_ inspection: Inspection) throws {
         var containers: [(key: UInt64, bytes: Int)] = []
         try inspection.snapshot.forEach(in: inspection.keyspaces.nodes) { key, value in
-            if let key = try? Handle(stored: key) {
+            if let key = Handle(key: key) {
                 containers.append((key.rawValue, value.byteCount))
             }
             return true

@@ -8,15 +8,14 @@ struct ModelsCommand: ParsableCommand {
         commandName: "Models", abstract: "Measures models that @Normalized wrote.",
         subcommands: [
             Reading.self, Writing.self, Answering.self, Remembering.self, Soaking.self,
-            Allocations.self,
-            Everything.self,
+            Allocations.self, Everything.self,
         ],
         defaultSubcommand: Everything.self)
 }
 
 struct Everything: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "all", abstract: "All of them, one after the other.")
+        commandName: "all", abstract: "All of them, one after the other; the soak takes a minute.")
 
     func run() throws {
         try Reading.parse([]).run()

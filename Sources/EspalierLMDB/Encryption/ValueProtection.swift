@@ -5,7 +5,7 @@ package import EspalierEncryption
 /// ```swift
 /// environment.protect(
 ///     with: ValueProtection(sealer, environment) { name in
-///         name == "recency" ? .none : .sealed(except: [])
+///         name == "plain" ? .none : .sealed(except: [])
 ///     })
 /// ```
 ///

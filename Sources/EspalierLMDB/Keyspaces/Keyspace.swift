@@ -90,7 +90,7 @@ extension RawSpan: KeyspaceKey {
 /// Two numbers as a key of 16 bytes, ordered by the first number, then by the second.
 ///
 /// ```swift
-/// try transaction.put(recency, KeyPair(stamp, handle), [])
+/// try transaction.put(pairs, KeyPair(1, 7), value)
 /// ```
 public struct KeyPair: Sendable, Hashable, KeyspaceKey {
     /// The number that decides the order.

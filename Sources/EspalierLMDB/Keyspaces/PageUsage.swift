@@ -111,7 +111,7 @@ extension ReadTransaction {
 /// LMDB does not report how many pages a write transaction has copied. In a read transaction all
 /// entries stand in the map, so an entry's address identifies its page. In a read transaction
 /// beside the write transaction this class counts exactly the pages that editing existing entries
-/// copies.
+/// copies, as long as each edit is noted with the key that it changes.
 ///
 /// Not `Sendable`: one thread uses it, while the transaction of the snapshot is open.
 @safe

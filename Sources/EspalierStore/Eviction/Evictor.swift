@@ -156,6 +156,8 @@ struct Evictor {
                 try step(oldest, reason: goal.reason, in: &transaction)
             else {
                 isExhausted = true
+                // The commit lists what could not be read of `recency`.
+                if isAbove && commit.states.hasDamagedRecency { hasMoreToEvict = true }
                 return
             }
             progress.steps += 1
@@ -339,7 +341,9 @@ extension Evictor {
         reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
     ) throws {
         if handles.count > commit.removalBatch {
-            if handles.count <= CommitTransaction.largestRemovalBatch, progress.steps > 0 {
+            // A transaction of its own has more pages than one that begins with a write.
+            let isFirst = progress.steps == 0 && commit.changes.writeCount == 0
+            if handles.count <= CommitTransaction.largestRemovalBatch, !isFirst {
                 needsNextTransaction = true
                 return
             }

@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 
 // Expired trees go first when room is needed. No keyspace has them in the order in which they
-// expire: that would take 26 bytes for each. A commit that evicts looks at some of the groups of
-// states, and moves the roots that have expired to the front of `recency`:
+// expire: each write of such a record would change one more keyspace. A commit that evicts looks at
+// some of the groups of states, and moves the roots that have expired to the front of `recency`:
 //
 //     recency    Feed:3 (1)   Feed:1 (812)   Feed:2 (830)        Feed:3 has expired
 //

@@ -50,17 +50,13 @@ extension CommitTransaction {
         }
         let whole = record.children.filter { $0 != known }
         let detached = Set(whole.prefix(removalBatch))
-        if known == nil { counters.detachments += 1 }
         if !detached.isEmpty {
             let content: RecordContent
             let stub = try known ?? states.makeStub(in: transaction)
             do {
                 content = try Self.content(of: record, replacing: detached, by: stub)
             } catch is FormatError {
-                if known == nil {
-                    try states.release(stub, in: transaction)
-                    counters.detachments -= 1
-                }
+                if known == nil { try states.release(stub, in: transaction) }
                 try loseInSteps(record, stamp, reason, countingIn: &evicted, in: &transaction)
                 return false
             }
@@ -73,6 +69,7 @@ extension CommitTransaction {
         victim.addDetached(record)
         changes.add(victim)
         guard detached.count == whole.count else { return true }
+        counters.detachments += 1
         try states.update(handle, in: transaction) { $0.unflag() }
         return false
     }

@@ -127,8 +127,10 @@ struct PageBudget {
 /// tell the number before the commit, which fails if pages run out.
 ///
 /// Edits of existing entries are counted exactly, by the pages they stand on in the snapshot that
-/// the transaction began with. New entries are counted by their bytes. A little is added for what
-/// LMDB writes by itself: branches, splits, the free list.
+/// the transaction began with. New entries are counted by their bytes. A group of `state` or of
+/// `recency` that takes in the next one may change a second page: a quarter of their pages is added
+/// for that and for splits. A little is added for what LMDB writes by itself: branches, splits, the
+/// free list.
 struct CopiedPages {
     private let nodes: LeafPages
     private let index: LeafPages
@@ -193,10 +195,18 @@ struct CopiedPages {
         )
         try addPending(of: commit)
         newPages =
-            3 * pendingContainers.count + commit.records.newPages + commit.index.newPages
+            packedPages + commit.records.newPages + commit.index.newPages
             + counted.states / Self.newEntriesOfPage + (state.count + recency.count + 3) / 4
             + commit.states.newRootCount / Self.newRootsOfPage
             + commit.ring.pages(for: commit.changes)
+    }
+
+    /// The new pages of pending containers, which may be packed with their neighbours.
+    private var packedPages: Int {
+        pendingContainers.isEmpty
+            ? 0
+            : ContainerWriter.firstPackingPages
+                + (1 + ContainerWriter.packingPages) * pendingContainers.count
     }
 
     /// Adds the containers of records that are not changed in their containers yet.

@@ -53,7 +53,9 @@ extension CommitTransaction {
     func mayHavePendingRemovals(in transaction: borrowing WriteTransaction) throws -> Bool {
         if states.hasPendingRemovals { return true }
         var oldest: RecencyEntry?
-        try transaction.forEachRecencyEntry(keyspaces) { entry in
+        try transaction.forEachRecencyEntry(
+            keyspaces, damaged: { _ in states.hasDamagedRecency = true }
+        ) { entry in
             oldest = entry
             return false
         }

@@ -118,7 +118,7 @@ private struct RecencyQueue {
             guard try states.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
             else {
                 // Damage has left this entry: the record's state gives another stamp or none.
-                states.noteDamagedRecency()
+                states.hasDamagedRecency = true
                 stored.removeLast()
                 continue
             }
@@ -133,7 +133,7 @@ private struct RecencyQueue {
         var found: [RecencyEntry] = []
         var next: RecencyEntry?
         try transaction.forEachRecencyEntry(
-            keyspaces, from: start, damaged: { _ in states.noteDamagedRecency() }
+            keyspaces, from: start, damaged: { _ in states.hasDamagedRecency = true }
         ) { entry in
             guard entry.stamp <= last else { return false }
             guard found.count < Self.batch else {

@@ -4,8 +4,7 @@ import EspalierRecords
 
 /// How the file of a generation is encrypted: its keys, and the protection of each keyspace.
 ///
-///     index, pins, state            a code follows each value; hashes of names are keys
-///     recency                       has no values
+///     index, pins, state, recency   a code follows each value; hashes of names are keys
 ///     info                          sealed, except for the format, the budget and the key header
 ///     nodes, long, shapes, dictionaries, changes   sealed
 struct GenerationEncryption {
@@ -79,8 +78,7 @@ struct GenerationEncryption {
         environment.protect(
             with: ValueProtection(sealer, environment) { name in
                 switch name {
-                case "index", "pins", "state": .authenticated
-                case "recency": .none
+                case "index", "pins", "state", "recency": .authenticated
                 case "info": .sealed(except: [headerKey, formatKey, budgetKey])
                 default: .sealed(except: [])
                 }

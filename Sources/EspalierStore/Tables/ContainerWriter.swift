@@ -20,6 +20,7 @@ struct ContainerWriter: ~Copyable {
     private let long: Keyspace
     /// The most bytes of a container.
     private let limit: Int
+    private var packingPagesLeft = Self.firstPackingPages
     /// Blocks and frames whose bytes the drafts use.
     private var blocks: [RecordBlock] = []
     private var buffers: [RecordBuffer] = []
@@ -69,6 +70,7 @@ struct ContainerWriter: ~Copyable {
         }
         var rest = changes[...]
         while let first = rest.first {
+            packingPagesLeft += Self.packingPages
             var section = try section(around: first.handle, in: transaction)
             let end =
                 section.next.flatMap { next in rest.firstIndex { $0.handle >= next } }
@@ -503,6 +505,9 @@ struct ContainerWriter: ~Copyable {
 
     /// The containers that are packed together, at most.
     private static let packedCount = 8
+    /// The pages that packing may take beyond those of the changed containers: at first, and more
+    /// for each of them. `CopiedPages` counts with them.
+    static let (firstPackingPages, packingPages) = (6, 2)
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
     /// two in one, three in two, and up to eight in seven. Joins one that is less than half full
@@ -515,7 +520,8 @@ struct ContainerWriter: ~Copyable {
         let limit = self.limit * 19 / 20
         var (packed, sum) = ([Section](), size)
         var (drafts, next) = (section.drafts, section.next)
-        while packed.count + 1 < Self.packedCount, let following = next,
+        let most = min(Self.packedCount, packingPagesLeft + 2)
+        while packed.count + 1 < most, let following = next,
             // A change behind the container's key would rewrite it at once.
             upcoming.map({ $0.rawValue > following.rawValue + 64 }) ?? true,
             let neighbour = try neighbour(following, in: transaction),
@@ -530,6 +536,7 @@ struct ContainerWriter: ~Copyable {
                     if let key = neighbour.key { try remove(neighbour, key, in: &transaction) }
                 }
                 (section.drafts, section.next) = (drafts, next)
+                packingPagesLeft -= packed.count - 1
                 return key
             }
         }

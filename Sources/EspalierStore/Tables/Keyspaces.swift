@@ -102,8 +102,9 @@ extension Handle {
     }
 }
 
-// Where each value holds a range of things: those from its key up to the next key. Damaged keys
-// have another length, or do not stand in their order, and are skipped.
+// Searches in keyspaces in which each value holds all records from its key up to the next key:
+// `nodes`, `state` and `recency`. A damaged key has another length, or does not stand in its order.
+// The searches skip it.
 extension Cursor {
     /// Moves to the value whose range contains a place. Returns its key; nil if there is none.
     ///
@@ -121,8 +122,9 @@ extension Cursor {
         return nil
     }
 
-    /// Returns the first key behind a place, and whether the cursor has seen no key behind it, not
-    /// even a damaged one. Called after `seekRange`, with what that has found.
+    /// Returns the first whole key behind a place, and whether the value found is the last one of
+    /// the keyspace, so that a new key may be appended. Called after `seekRange`, with the key that
+    /// it has returned.
     mutating func nextRange<Key: Comparable>(
         after place: Key, from found: Key?, _ key: (RawSpan) -> Key?
     ) throws -> (key: Key?, isLast: Bool) {

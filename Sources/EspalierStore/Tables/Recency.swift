@@ -33,7 +33,8 @@ package struct RecencyEntry: Hashable, Comparable {
 /// It lists a record exactly under its `StateEntry.recencyStamp`. `ReferenceCounts` keeps that
 /// invariant: it moves a record here whenever it writes the record's state.
 ///
-/// A group that can't be read lists nothing. The commit that meets it lists all records anew.
+/// A group that can't be read lists nothing. A commit that changes it, or evicts past it, lists all
+/// records anew.
 struct Recency {
     private let keyspaces: Keyspaces
     private var keyspace: Keyspace { keyspaces.recency }
@@ -72,8 +73,19 @@ struct Recency {
 
     /// Lists exactly these records, and rewrites only the groups that differ.
     ///
+    /// - Parameter keepsUnknown: Whether a group of states can't be read: what is listed of its
+    ///   records stays.
     /// - Complexity: Walks the keyspace.
-    func rebuild(_ wanted: Set<RecencyEntry>, in transaction: inout WriteTransaction) throws {
+    func rebuild(
+        _ wanted: Set<RecencyEntry>, keepingUnknown keepsUnknown: Bool,
+        in transaction: inout WriteTransaction
+    ) throws {
+        func isUnknown(
+            _ entry: RecencyEntry, in transaction: borrowing WriteTransaction
+        ) throws -> Bool {
+            guard keepsUnknown else { return false }
+            return try transaction.stateRange(keyspaces, around: entry.handle).group == nil
+        }
         var missing = wanted
         var changes: [Change] = []
         var damaged: [[UInt8]] = []
@@ -81,6 +93,7 @@ struct Recency {
             if missing.remove(entry) == nil { changes.append(Change(entry: entry, isAdded: false)) }
             return true
         }
+        changes = try changes.filter { try !isUnknown($0.entry, in: transaction) }
         for key in damaged { try transaction.delete(keyspace, key) }
         changes += missing.map { Change(entry: $0, isAdded: true) }
         _ = try write(changes, in: &transaction)
@@ -162,9 +175,9 @@ struct Recency {
 ///     entry = stamp less that of the entry before (varint),
 ///             handle less that of the entry before (signed varint)
 ///
-/// The differences of the first entry are those to the key. An entry takes 2 to 6 bytes. As an
-/// entry of LMDB it would take 26, and LMDB lets pages become three quarters empty before it joins
-/// them: where reads touch records at random, roots took a third of the cache.
+/// The differences of the first entry are those to the key. An entry usually takes 2 to 6 bytes. As
+/// an entry of LMDB it would take 26, and LMDB lets pages become three quarters empty before it
+/// joins them: where reads touch records at random, roots took a third of the cache.
 private struct RecencyGroup {
     /// The most bytes of a group: eight groups fill a page, as those of states do.
     static let byteLimit = 456
@@ -390,7 +403,7 @@ extension ReadableTransaction where Self: ~Copyable {
 
     /// The number of records that eviction may take.
     ///
-    /// - Complexity: A step for each group, of some 200 records.
+    /// - Complexity: A step for each group, of some 90 records.
     package func recencyCount(_ keyspaces: Keyspaces) throws -> Int {
         var count = 0
         try forEach(in: keyspaces.recency) { _, value in

@@ -34,7 +34,7 @@ final class ReferenceCounts {
     /// Whether a state said that a named record was deleted.
     private var hasWrongFlags = false
     /// Whether `recency` lists too few records, or wrong ones. It is then rebuilt.
-    private(set) var hasDamagedRecency = false
+    var hasDamagedRecency = false
     /// Whether the transaction has scheduled the removal of a record.
     private(set) var hasPendingRemovals = false
     /// The changed entries of records that were there before, each with the stamp under which
@@ -488,7 +488,8 @@ final class ReferenceCounts {
     /// nothing about it.
     func hasChanged(_ handle: Handle) -> Bool { pending[handle] != nil }
 
-    /// Returns whether `recency` as stored lists a record that it will list.
+    /// Returns whether `recency` listed a record before this transaction. The record must be listed
+    /// now.
     func wasListed(_ handle: Handle) -> Bool {
         pending[handle].map { $0.stored?.recencyStamp != nil } ?? true
     }
@@ -505,8 +506,6 @@ final class ReferenceCounts {
         guard pending[handle]?.isRemoved != true else { return nil }
         return try entry(handle, in: transaction).recencyStamp
     }
-
-    func noteDamagedRecency() { hasDamagedRecency = true }
 
     /// Starts to collect the entries of `recency` that changed records get, beginning with those
     /// that the transaction has changed so far.
@@ -574,11 +573,13 @@ extension ReferenceCounts {
     /// - Complexity: Walks `state` and `recency`.
     func rebuildRecency(in transaction: inout WriteTransaction) throws {
         var wanted: Set<RecencyEntry> = []
-        try transaction.forEachState(keyspaces) { handle, state in
+        var isAnyDamaged = false
+        try transaction.forEachState(keyspaces, damaged: { _, _ in isAnyDamaged = true }) {
+            handle, state in
             guard let stamp = state.recencyStamp else { return }
             wanted.insert(RecencyEntry(stamp: stamp, handle: handle))
         }
-        try recency.rebuild(wanted, in: &transaction)
+        try recency.rebuild(wanted, keepingUnknown: isAnyDamaged, in: &transaction)
         hasDamagedRecency = false
     }
 }

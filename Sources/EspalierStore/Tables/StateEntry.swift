@@ -139,7 +139,16 @@ extension StateEntry {
     private static let written = Flags(rawValue: 16)
     private static let expires = Flags(rawValue: 128)
 
-    func append(to writer: inout ByteWriter) {
+    /// What the entries before it in its group say, from which an entry says how it differs.
+    struct Base: Equatable {
+        /// The last stamp that is not 0.
+        var stamp = Stamp.never
+        /// The last numbers that an entry has; 0 for none.
+        fileprivate var writtenAt: UInt64 = 0
+        fileprivate var expiry: UInt64 = 0
+    }
+
+    func append(to writer: inout ByteWriter, after base: inout Base) {
         var flags = flags
         if writtenAt != nil { flags.insert(Self.written) }
         if expiry != nil { flags.insert(Self.expires) }
@@ -148,20 +157,45 @@ extension StateEntry {
             (isShort ? UInt8(referenceCount) : Self.longCount) | (flags.isEmpty ? 0 : Self.flagged))
         if !flags.isEmpty { writer.append(flags.rawValue) }
         if !isShort { writer.append(varint: referenceCount) }
-        writer.append(varint: stamp.rawValue)
-        if let writtenAt { writer.append(varint: writtenAt.rawValue) }
-        if let expiry { writer.append(varint: expiry) }
+        if stamp == .never {
+            writer.append(signedVarint: 0)
+        } else {
+            let change = Int64(bitPattern: stamp.rawValue &- base.stamp.rawValue)
+            // 0 stands for no stamp. Stamps count accesses: no two are 2^63 apart.
+            writer.append(signedVarint: change >= 0 ? change &+ 1 : change)
+            base.stamp = stamp
+        }
+        if let writtenAt {
+            writer.append(
+                signedVarint: Int64(bitPattern: writtenAt.rawValue &- base.writtenAt))
+            base.writtenAt = writtenAt.rawValue
+        }
+        if let expiry {
+            writer.append(signedVarint: Int64(bitPattern: expiry &- base.expiry))
+            base.expiry = expiry
+        }
         if flags.contains(.pendingRemoval) { writer.append(varint: released) }
     }
 
-    init(reading reader: inout ByteReader) throws(FormatError) {
+    init(reading reader: inout ByteReader, after base: inout Base) throws(FormatError) {
         let head = try reader.byte()
         if head & Self.flagged != 0 { flags = Flags(rawValue: try reader.byte()) }
         let count = head & ~Self.flagged
         referenceCount = count == Self.longCount ? try reader.varint() : UInt64(count)
-        stamp = Stamp(try reader.varint())
-        if flags.remove(Self.written) != nil { writtenAt = WriteTime(try reader.varint()) }
-        if flags.remove(Self.expires) != nil { expiry = try reader.varint() }
+        let change = try reader.signedVarint()
+        if change != 0 {
+            let difference = UInt64(bitPattern: change > 0 ? change - 1 : change)
+            base.stamp = Stamp(base.stamp.rawValue &+ difference)
+            stamp = base.stamp
+        }
+        if flags.remove(Self.written) != nil {
+            base.writtenAt &+= UInt64(bitPattern: try reader.signedVarint())
+            writtenAt = WriteTime(base.writtenAt)
+        }
+        if flags.remove(Self.expires) != nil {
+            base.expiry &+= UInt64(bitPattern: try reader.signedVarint())
+            expiry = base.expiry
+        }
         if flags.contains(.pendingRemoval) { released = try reader.varint() }
     }
 }

@@ -10,17 +10,18 @@ package import EspalierRecords
 /// The difference is that of the handle to the handle before, and of the first handle to the key.
 /// A group has an entry only for a record whose state is not the default. A write changes the
 /// states of hundreds of records that are spread over the cache, such as the authors of posts. An
-/// entry takes 3 to 6 bytes, where an LMDB entry for each record would take 26. So the states stand
-/// on few pages, and a commit copies few pages.
+/// entry usually takes 3 to 7 bytes, where an LMDB entry for each record would take 26: stamps and
+/// dates are differences to those before. So the states stand on few pages, and a commit copies few
+/// pages.
 struct StateGroup: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let handle: Handle
         fileprivate(set) var state: StateEntry
     }
 
-    /// The most bytes of a group. Eight groups fill a page, even if they are encrypted. LMDB splits
-    /// and joins pages by whole groups: with four groups on a page, pages were emptier, and commits
-    /// rewrote more bytes.
+    /// The most bytes of a group. Eight groups fill a page, even if they are authenticated. LMDB
+    /// splits and joins pages by whole groups: with four groups on a page, pages were emptier, and
+    /// commits rewrote more bytes.
     static let byteLimit = 464
 
     /// The key of the group.
@@ -78,19 +79,20 @@ struct StateGroup: Equatable, Sendable {
 
     func write(to writer: inout ByteWriter) {
         writer.removeAll()
-        var last = key
+        var (last, base) = (key, StateEntry.Base())
         for entry in entries {
-            Self.write(entry, after: last, to: &writer)
+            Self.write(entry, after: last, &base, to: &writer)
             last = entry.handle
         }
         writer.append(integer: writer.check(seed: key.rawValue))
     }
 
     private static func write(
-        _ entry: Entry, after last: Handle, to writer: inout ByteWriter
+        _ entry: Entry, after last: Handle, _ base: inout StateEntry.Base,
+        to writer: inout ByteWriter
     ) {
         writer.append(varint: entry.handle.rawValue - last.rawValue)
-        entry.state.append(to: &writer)
+        entry.state.append(to: &writer, after: &base)
     }
 
     /// Returns the entries as groups of no more than `byteLimit` bytes.
@@ -105,15 +107,18 @@ struct StateGroup: Equatable, Sendable {
         var groups: [StateGroup] = []
         var group = StateGroup(key)
         var size = RecordLayout.checkSize
-        var last = key
+        var (last, base) = (key, StateEntry.Base())
         var writer = ByteWriter()
         for entry in entries {
             writer.removeAll()
-            Self.write(entry, after: last, to: &writer)
+            Self.write(entry, after: last, &base, to: &writer)
             if size + writer.count > limit, !group.entries.isEmpty {
                 groups.append(group)
                 group = StateGroup(entry.handle)
                 size = RecordLayout.checkSize
+                writer.removeAll()
+                base = StateEntry.Base()
+                Self.write(entry, after: entry.handle, &base, to: &writer)
             }
             group.entries.append(entry)
             size += writer.count
@@ -148,12 +153,13 @@ struct StateGroup: Equatable, Sendable {
         in reader: inout ByteReader, key: Handle, _ body: (Handle, StateEntry) -> Bool
     ) throws(FormatError) {
         let end = try reader.verifiedEnd(UInt64.self, seed: key.rawValue)
-        var (last, isFirst) = (key.rawValue, true)
+        var (last, isFirst, base) = (key.rawValue, true, StateEntry.Base())
         while reader.position < end {
             let (handle, isTooHigh) = last.addingReportingOverflow(try reader.varint())
             guard !isTooHigh, isFirst || handle > last else { throw .truncated }
             (last, isFirst) = (handle, false)
-            guard body(Handle(handle), try StateEntry(reading: &reader)) else { return }
+            let state = try StateEntry(reading: &reader, after: &base)
+            guard body(Handle(handle), state) else { return }
         }
     }
 }
@@ -186,7 +192,9 @@ struct StateTimes: StateGroupContent {
         let end = try reader.verifiedEnd(UInt64.self, seed: key.rawValue)
         var last = key.rawValue
         var first: UInt64?
+        // The bytes of an entry that says the same wherever it stands.
         var state: Range<Int>?
+        var base = StateEntry.Base()
         var (writtenAt, maxAge): (UInt64?, UInt64?)
         while reader.position < end {
             let (handle, isTooHigh) = last.addingReportingOverflow(try reader.varint())
@@ -196,8 +204,9 @@ struct StateTimes: StateGroupContent {
                 last = handle
                 continue
             }
-            let entry = try StateEntry(reading: &reader)
-            state = start..<reader.position
+            let before = base
+            let entry = try StateEntry(reading: &reader, after: &base)
+            state = base == before ? start..<reader.position : nil
             if let first { add(writtenAt, maxAge, first, last) }
             (writtenAt, maxAge) = (entry.writtenAt?.rawValue, entry.expiry)
             (first, last) = (handle, handle)

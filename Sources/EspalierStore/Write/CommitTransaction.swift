@@ -93,7 +93,7 @@ final class CommitTransaction {
     /// The group of states at which the search for expired records goes on.
     var expiryScan: UInt64 = 0
     /// How many more groups of states the commit looks at for that: half a megabyte.
-    var expiryGroupsLeft = 512
+    var expiryGroupsLeft = 1_024
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.

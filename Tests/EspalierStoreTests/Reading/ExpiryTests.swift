@@ -246,13 +246,15 @@ struct ExpiryTests {
                 id += 1
             }
             #expect((0..<200).filter { cache.read(Plate.self, "Plate:\($0)") == nil } == [])
+            // An eviction in the background may go on meanwhile.
+            let evictions = try cache.statistics().evictions
+            let count = evictions.records
             let dishes = (0..<200).filter {
                 cache.read(Dish.self, "Dish:\($0)", accepting: .stale) == nil
             }
-            let count = try cache.statistics().evictions.records
             #expect(dishes.count >= count - 1, "\(dishes.count) of \(count)")
             // Each is a tree, although the commit that evicts it has moved it first.
-            #expect(try cache.statistics().evictions.trees == count)
+            #expect(evictions.trees == count)
         }
     }
 
