@@ -18,7 +18,7 @@ struct DoctorCommandTests {
     @Test("`doctor` prints its facts as a table, as JSON and as CSV")
     func facts() throws {
         let json = try tool.succeed("doctor", "c", "--format", "json").json()
-        #expect(json["format"] == 2)
+        #expect(json["format"] == 3)
         #expect(json["budget"] == 52_428_800)
         #expect(json["pageSize"] == 4_096)
         let table = try tool.succeed("doctor", "c").text
