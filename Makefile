@@ -95,7 +95,7 @@ bench: setup-bench ## measures everything, three quarters of an hour; leaves Ben
 	$(SWIFT) build $(BENCH_PACKAGE) --configuration release --product $$product || exit; done
 	@echo 'bench: measuring Espalier beside its peers, most of that time; leave the machine alone'
 	$(BENCH_SCRATCH)/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
-	@echo 'bench: the report is in $(BENCH_REPORT); measuring models and consistency, two minutes'
+	@echo 'bench: the report is in $(BENCH_REPORT); measuring models and consistency, three minutes'
 	$(BENCH_SCRATCH)/release/Models
 	$(BENCH_SCRATCH)/release/Consistency
 	$(BENCH_SCRATCH)/release/Following
@@ -107,6 +107,7 @@ bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests
 	$(SWIFT) build $(BENCH_PACKAGE) --build-tests $(FLAGS)
 	@echo 'bench-smoke: running everything once'
 	$(BENCH_SCRATCH)/debug/compare --smoke --report $(BENCH_SCRATCH)/smoke
+	$(BENCH_SCRATCH)/debug/Models soak --seconds 6
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test $(BENCH_PACKAGE) --skip-build --disable-xctest --no-parallel $(FLAGS)
 
 # The cache that servers share is a package of its own. Its tests start and stop their own

@@ -35,13 +35,14 @@ extension GenerationHolder {
             let source = try live.environment.beginWrite()
             let used = try source.pages().used * live.environment.pageSize
             // Other processes may have written since the caller evicted. Nothing is deleted before
-            // it is known to fit. A copy in the order of keys takes no more pages.
+            // it is known to fit.
             let isSmaller = budget < live.budget
             guard !isSmaller || used <= Generation.mapSize(for: budget) * 9 / 10 else {
                 throw DoesNotFit()
             }
-            if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
-                try copyToSecondFile(source, of: live, copy, to: budget, under: lock)
+            let left = room.bytes - directory.byteCount() - Generation.sideFiles
+            if used + Self.copiedPages * live.environment.pageSize <= left {
+                try copyToSecondFile(source, of: live, copy, to: budget, left, under: lock)
             } else {
                 guard throughMemory else { throw DoesNotFit() }
                 try copyThroughMemory(source, of: live, copy, to: budget, under: lock)
@@ -53,12 +54,23 @@ extension GenerationHolder {
     /// The contents, or both files together, are too large.
     struct DoesNotFit: Error {}
 
+    /// The most pages that a copy has beyond those in use. In the order of keys the contents take
+    /// no more pages than before. But a copy is several transactions, and each frees some pages of
+    /// the one before: five or six pages are free in the end.
+    private static let copiedPages = 12
+
+    /// - Parameter limit: The most bytes of the new file.
     private func copyToSecondFile(
         _ source: consuming WriteTransaction, of live: Generation, _ copy: GenerationCopy,
-        to budget: ByteCount, under lock: borrowing GuardLock
+        to budget: ByteCount, _ limit: Int, under lock: borrowing GuardLock
     ) throws {
-        let name = try make(budget, copy, under: lock) { target in
-            try copy.forEachPart(in: source) { try $0.append(to: target) }
+        let name: String
+        do {
+            name = try make(budget, limit, copy, under: lock) { target in
+                try copy.forEachPart(in: source) { try $0.append(to: target) }
+            }
+        } catch let error as LMDBError where error.code == .mapFull {
+            throw DoesNotFit()
         }
         // Before the transaction ends, so that writers that wait for it find that the generation is
         // no longer live.
@@ -83,7 +95,7 @@ extension GenerationHolder {
         source.abort()
         abandon(live)
         directory.removeGenerations(except: nil)
-        let name = try make(budget, copy, under: lock) { target in
+        let name = try make(budget, .max, copy, under: lock) { target in
             for part in parts { try part.append(to: target) }
         }
         try directory.setCurrent(name)
@@ -93,12 +105,12 @@ extension GenerationHolder {
     /// Creates a generation that `body` fills, and returns its name. No process opens it before it
     /// is complete. Removes it if `body` throws.
     private func make(
-        _ budget: ByteCount, _ copy: GenerationCopy, under lock: borrowing GuardLock,
-        _ body: (Environment) throws -> Void
+        _ budget: ByteCount, _ limit: Int, _ copy: GenerationCopy,
+        under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
     ) throws -> String {
         let unfinished = try directory.makeUnfinished()
         do {
-            try fill(unfinished, budget, copy, under: lock, body)
+            try fill(unfinished, budget, limit, copy, under: lock, body)
             return try directory.finish(unfinished)
         } catch {
             directory.removeGeneration(unfinished)
@@ -107,13 +119,15 @@ extension GenerationHolder {
     }
 
     private func fill(
-        _ name: String, _ budget: ByteCount, _ copy: GenerationCopy,
+        _ name: String, _ budget: ByteCount, _ limit: Int, _ copy: GenerationCopy,
         under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
     ) throws {
         let target = try Environment.open(
             directory: directory.generationPath(name), under: lock, keyspaces: Keyspaces.names,
             // `sync` stores all at once in the end. No process uses the generation before.
-            options: .init(mapSize: Generation.mapSize(for: budget), durability: .noSync))
+            options: .init(
+                mapSize: min(Generation.mapSize(for: budget), limit / 4_096 * 4_096),
+                durability: .noSync))
         defer { target.close() }
         if let keys = copy.keys { GenerationEncryption.protect(target, with: keys.sealer) }
         try body(target)

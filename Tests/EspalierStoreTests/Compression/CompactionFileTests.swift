@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierRecords
 import Foundation
 import Testing
@@ -61,6 +62,32 @@ struct CompactionFileTests {
             #expect(try cache.generation.name != before)
             #expect(try !Self.contains(Self.deleted, cache))
             #expect(try cache.statistics().directoryBytes <= configuration.budget)
+        }
+    }
+
+    @Test("While contents are copied, both files together stay within the room for them")
+    func room() async throws {
+        let configuration = Configuration(durability: .noSync, compression: .none)
+        try await withCache(configuration) { cache in
+            try await Self.deleteText(in: cache, others: 2_000)
+            let directory = cache.directory
+            let holder = cache.engine.generations
+            var copies = 0
+            for pages in 0...20 {
+                let before = directory.byteCount()
+                let used = try cache.generation.environment.read { try $0.pages().used * 4_096 }
+                let room = before + used + Generation.sideFiles + pages * 4_096
+                do {
+                    try holder.move(to: nil, room: ByteCount(room), throughMemory: false)
+                } catch is GenerationHolder.DoesNotFit {
+                    continue
+                }
+                copies += 1
+                // The lock file of the new generation has 32 KiB.
+                #expect(try before + Self.file(of: cache).count + 32_768 <= room)
+            }
+            #expect(copies > 5)
+            #expect(await cache.read(Person.self, "p:1")?.name == "person 1")
         }
     }
 }
