@@ -156,7 +156,8 @@ struct Evictor {
                 try step(oldest, reason: goal.reason, in: &transaction)
             else {
                 isExhausted = true
-                // The commit lists what could not be read of `recency`.
+                // This commit lists the records anew whose groups could not be read. The next one
+                // can evict them.
                 if isAbove && commit.states.hasDamagedRecency { hasMoreToEvict = true }
                 return
             }

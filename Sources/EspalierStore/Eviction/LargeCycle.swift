@@ -103,7 +103,8 @@ extension CommitTransaction {
     }
 
     /// Removes the name of a record now, and the rest in steps. References to it lead to a lost
-    /// record. It counts as a detached record, too, so that later processes know of it.
+    /// record. It counts as a detached record, too, so that later processes know that
+    /// records were detached.
     private func loseInSteps(
         _ record: Record, _ stamp: Stamp, _ reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction

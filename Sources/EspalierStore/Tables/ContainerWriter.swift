@@ -12,8 +12,8 @@ import EspalierRecords
 ///    A container that is not full is packed with its neighbours if that takes one less.
 ///
 /// A frame or container that can't be read stays until one of its records is written or removed.
-/// All are then lost, and reference counts are corrected before the commit ends. A new record gets
-/// a frame behind it, or a container.
+/// All of its records are then lost, and reference counts are corrected before the commit ends. A
+/// new record gets a frame behind it, or a container.
 struct ContainerWriter: ~Copyable {
     private let commit: CommitTransaction
     private let nodes: Keyspace
@@ -505,13 +505,13 @@ struct ContainerWriter: ~Copyable {
 
     /// The containers that are packed together, at most.
     private static let packedCount = 8
-    /// The pages that packing may take beyond those of the changed containers: at first, and more
-    /// for each of them. `CopiedPages` counts with them.
+    /// How many pages packing may write beyond one for each changed container: a fixed number, and
+    /// some for each changed container. The forecast, `CopiedPages`, includes them.
     static let (firstPackingPages, packingPages) = (6, 2)
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
     /// two in one, three in two, and up to eight in seven. Joins one that is less than half full
-    /// with the previous one, if they fit together. Returns the key of the first of them. Eight
+    /// with the previous one, if they fit together. Returns the key of the first container. Eight
     /// neighbours are then 83 % full together, at least.
     private mutating func takeInNeighbours(
         _ section: inout Section, key: Handle, size: Int, _ upcoming: Handle?,

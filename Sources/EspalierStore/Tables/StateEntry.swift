@@ -139,11 +139,11 @@ extension StateEntry {
     private static let written = Flags(rawValue: 16)
     private static let expires = Flags(rawValue: 128)
 
-    /// What the entries before it in its group say, from which an entry says how it differs.
+    /// The last values of the earlier entries of a group. An entry has the differences to them.
     struct Base: Equatable {
         /// The last stamp that is not 0.
         var stamp = Stamp.never
-        /// The last numbers that an entry has; 0 for none.
+        /// The last date and the last age that an entry has; 0 if none has one.
         fileprivate var writtenAt: UInt64 = 0
         fileprivate var expiry: UInt64 = 0
     }

@@ -192,7 +192,7 @@ struct StateTimes: StateGroupContent {
         let end = try reader.verifiedEnd(UInt64.self, seed: key.rawValue)
         var last = key.rawValue
         var first: UInt64?
-        // The bytes of an entry that says the same wherever it stands.
+        // The bytes of the last entry, if the same bytes behind it mean the same state.
         var state: Range<Int>?
         var base = StateEntry.Base()
         var (writtenAt, maxAge): (UInt64?, UInt64?)
