@@ -164,6 +164,7 @@ let package = Package(
             name: "EspalierSharedRecords",
             dependencies: [
                 "EspalierStore", "EspalierRecords", "EspalierModels", "EspalierCompression",
+                "EspalierConfinement",
             ],
             swiftSettings: settings),
         // What tools need and applications do without, except for `verify(deep:)`.

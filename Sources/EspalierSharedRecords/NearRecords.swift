@@ -104,7 +104,7 @@ extension RestoredRecord {
             writtenAt: Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000),
             maximum: record.maxAge)
         let value = RestoredValue(
-            bytes: record.values, references: record.children.map { .node($0) })
+            bytes: Array(record.values), references: record.children.map { .node($0) })
         switch name.kind {
         case .node:
             let shape = record.isTombstone ? .deletion : record.shape
@@ -122,7 +122,7 @@ extension SharedRecord {
     fileprivate var elements: [RestoredValue] {
         get throws {
             let handles = children.indices.map { Handle(UInt64($0)) }
-            return try SegmentContent.decode(values, children: handles).map { element in
+            return try SegmentContent.decode(Array(values), children: handles).map { element in
                 let (targets, bytes) = try SegmentContent.encoded(element)
                 return RestoredValue(
                     bytes: bytes, references: targets.map { .node(children[Int($0.rawValue)]) })

@@ -123,14 +123,9 @@ public struct SharedRecord: Sendable {
     public let maxAge: UInt64?
     /// Whether the record stands for one that was deleted.
     public let isTombstone: Bool
-    /// The identifiers of the nodes to which the record refers, each once.
-    public let children: [String]
     /// Whether the node was met inside itself.
     let isOnCycle: Bool
-    /// The shape of a node; the empty one for a key or a collection.
-    let shape: Shape
-    /// The values of a node's fields, the value of a key, or the array of a collection's elements.
-    let values: [UInt8]
+    private let content: Content
 
     static let format: UInt8 = 1
 
@@ -160,7 +155,7 @@ public struct SharedRecord: Sendable {
     ) throws(SharedRecordError) {
         do {
             self = try ByteReader.reading(bytes) { reader in
-                try Self(&reader, named: name, shapes)
+                try Self(&reader, of: bytes, named: name, shapes)
             }
         } catch let error as SharedRecordError {
             throw error
@@ -172,7 +167,8 @@ public struct SharedRecord: Sendable {
     }
 
     private init(
-        _ reader: inout ByteReader, named name: SharedName, _ shapes: SharedShapes
+        _ reader: inout ByteReader, of bytes: [UInt8], named name: SharedName,
+        _ shapes: SharedShapes
     ) throws {
         let whole = reader
         let format = try reader.byte()
@@ -192,20 +188,20 @@ public struct SharedRecord: Sendable {
         isOnCycle = flags & Flag.onCycle != 0
         isTombstone = flags & Flag.tombstone != 0
         guard !isTombstone else {
-            (children, shape, values) = ([], .none, [])
+            content = .none
             return
         }
-        let content =
+        content =
             try flags & Flag.compressed != 0
-            ? Self.decompress(reader) { try Content(&$0, shapes) } : Content(&reader, shapes)
-        (children, shape, values) = (content.children, content.shape, content.values)
+            ? Self.decompress(reader) { try Content(&$0, shapes) }
+            : Content(&reader, of: bytes, shapes)
     }
 
     /// Makes a tombstone.
     init(tombstone version: RecordVersion) {
         self.version = version
         (maxAge, isTombstone, isOnCycle) = (nil, true, false)
-        (children, shape, values) = ([], .none, [])
+        content = .none
     }
 
     /// Makes a record.
@@ -216,11 +212,18 @@ public struct SharedRecord: Sendable {
         self.version = version
         self.maxAge = maxAge
         self.isOnCycle = isOnCycle
-        self.shape = shape
-        self.children = children
-        self.values = values
+        content = Content(shape, children, values[...])
         isTombstone = false
     }
+
+    /// The identifiers of the nodes to which the record refers, each once.
+    public var children: [String] { content.children }
+
+    /// The shape of a node; the empty one for a key or a collection.
+    var shape: Shape { content.shape }
+
+    /// The values of a node's fields, the value of a key, or the array of a collection's elements.
+    var values: ArraySlice<UInt8> { content.values }
 
     /// Returns the version in the bytes of a record, and whether it is a tombstone, without reading
     /// the rest; nil if the bytes are too short or of another format.
@@ -238,13 +241,26 @@ public struct SharedRecord: Sendable {
         }
     }
 
-    /// What a record holds, apart from its version.
-    private struct Content {
+    /// What a record holds, apart from its version. An object, so that a copy of a record counts
+    /// one reference.
+    private final class Content: Sendable {
         let shape: Shape
         let children: [String]
-        let values: [UInt8]
+        let values: ArraySlice<UInt8>
 
-        init(_ reader: inout ByteReader, _ shapes: SharedShapes) throws {
+        static let none = Content(.none, [], [])
+
+        init(_ shape: Shape, _ children: [String], _ values: ArraySlice<UInt8>) {
+            self.shape = shape
+            self.children = children
+            self.values = values
+        }
+
+        /// - Parameter bytes: The bytes that the reader reads, which the values stay in; nil to copy
+        ///   the values.
+        init(
+            _ reader: inout ByteReader, of bytes: [UInt8]? = nil, _ shapes: SharedShapes
+        ) throws {
             let fingerprint = try reader.integer(UInt64.self)
             if fingerprint == 0 {
                 shape = .none
@@ -258,7 +274,9 @@ public struct SharedRecord: Sendable {
             children.reserveCapacity(count)
             for _ in 0..<count { children.append(try reader.string(count: reader.count())) }
             self.children = children
-            values = try reader.bytes(count: reader.remaining)
+            values =
+                try bytes.map { $0[reader.position..<reader.end] }
+                ?? reader.bytes(count: reader.remaining)[...]
         }
     }
 
@@ -351,6 +369,14 @@ public final class SharedShapes: Sendable {
     private struct State {
         var shapes: [Shape] = []
         var numbers: [UInt64: Int] = [:]
+
+        /// Every record asks for its shape. Most fleets have few, which are found without hashing.
+        func number(of fingerprint: UInt64) -> Int? {
+            guard shapes.count > 8 else {
+                return shapes.firstIndex { $0.fingerprint == fingerprint }.map { $0 + 1 }
+            }
+            return numbers[fingerprint]
+        }
     }
     private let state = Mutex(State())
 
@@ -384,14 +410,15 @@ public final class SharedShapes: Sendable {
     }
 
     func shape(_ fingerprint: UInt64) -> Shape? {
-        state.withLock { state in state.numbers[fingerprint].map { state.shapes[$0 - 1] } }
+        state.withLock { state in state.number(of: fingerprint).map { state.shapes[$0 - 1] } }
     }
 
     /// Returns the number of a shape in this process, and the shape that stands for all its equals.
     func number(of shape: Shape) -> UInt64 {
-        if let known = state.withLock({ $0.numbers[shape.fingerprint] }) { return UInt64(known) }
+        let fingerprint = shape.fingerprint
+        if let known = state.withLock({ $0.number(of: fingerprint) }) { return UInt64(known) }
         add(shape)
-        return state.withLock { UInt64($0.numbers[shape.fingerprint] ?? 0) }
+        return state.withLock { UInt64($0.number(of: fingerprint) ?? 0) }
     }
 
     func shape(number: UInt64) -> Shape? {

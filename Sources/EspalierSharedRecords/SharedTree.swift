@@ -1,3 +1,4 @@
+import EspalierConfinement
 public import EspalierRecords
 public import Foundation
 
@@ -11,9 +12,7 @@ public import Foundation
 /// let root = tree.position(of: name)
 /// var wanted = [root]
 /// while true {
-///     for (position, record) in try await fetch(wanted.map(tree.name)) {
-///         tree.add(record, at: position)
-///     }
+///     tree.add(try await fetch(wanted.map(tree.name)), at: wanted)
 ///     let read = tree.model(Feed.self, at: root, ages: ages)
 ///     wanted = read.wanted
 ///     if wanted.isEmpty { return read.result }
@@ -36,6 +35,9 @@ public final class SharedTree {
         self.limits = limits
     }
 
+    /// A task may go on in another thread after it has waited.
+    private func begin() { source.contents.transferToCurrentThread() }
+
     /// What a read of a tree has come to.
     public struct Read<Value> {
         /// The value or the reason of the miss. It counts only if nothing is wanted.
@@ -49,35 +51,51 @@ public final class SharedTree {
     }
 
     /// The number of names that the tree has met.
-    public var count: Int { source.names.count }
+    public var count: Int {
+        begin()
+        return source.contents.value.count
+    }
 
     /// Returns the position of a name, which never changes.
     ///
     /// - Parameter name: The name.
-    public func position(of name: SharedName) -> Int { source.position(of: name) }
+    public func position(of name: SharedName) -> Int {
+        begin()
+        return source.contents.value.position(of: name)
+    }
 
     /// Returns the name at a position.
     ///
     /// - Parameter position: The position.
-    public func name(at position: Int) -> SharedName { source.names[position] }
+    public func name(at position: Int) -> SharedName {
+        begin()
+        return source.contents.value.name(at: position)
+    }
 
     /// Returns the record that was added at a position; nil for none.
     ///
     /// - Parameter position: The position.
-    public func record(at position: Int) -> SharedRecord? { source.records[position] }
+    public func record(at position: Int) -> SharedRecord? {
+        begin()
+        return source.contents.value.record(at: position)
+    }
 
-    /// Adds what a look-up has found under a name.
+    /// Adds what a look-up has found under some names.
     ///
     /// - Parameters:
-    ///   - record: The record; nil if there is none.
-    ///   - position: The position of the name.
-    public func add(_ record: SharedRecord?, at position: Int) {
-        source.add(record, at: position)
+    ///   - records: A record for each name; nil if there is none.
+    ///   - positions: The positions of the names.
+    public func add(_ records: [SharedRecord?], at positions: [Int]) {
+        begin()
+        source.contents.value.add(records, at: positions)
     }
 
     /// All positions, children after the first record that refers to them: the order in which a
     /// read of the tree visits its records.
-    public var preOrder: [Int] { source.preOrder }
+    public var preOrder: [Int] {
+        begin()
+        return source.contents.value.preOrder
+    }
 
     /// Returns the children of all records that were added since the last call and are not looked
     /// up yet: the next level.
@@ -89,7 +107,8 @@ public final class SharedTree {
     ///   - limit: The most positions.
     ///   - ofAll: Whether to return the children of records that several types wrote, too.
     public func nextLevel(limit: Int, ofAll: Bool = false) -> [Int] {
-        source.nextLevel(limit: limit, ofAll)
+        begin()
+        return source.contents.value.nextLevel(limit: limit, ofAll)
     }
 
     /// Reads a node or a key.
@@ -101,7 +120,7 @@ public final class SharedTree {
     public func model<Model: IdentifiedModel>(
         _ type: Model.Type, at position: Int, ages: SharedAges
     ) -> Read<Model> {
-        let name = source.names[position]
+        let name = name(at: position)
         return read(position, ages) { treeReader, handle in
             guard name.kind == .key else {
                 return try ModelStorage.decode(
@@ -122,7 +141,7 @@ public final class SharedTree {
     public func elements<Model: IdentifiedModel>(
         _ type: Model.Type, at position: Int, ages: SharedAges
     ) -> Read<[Model]> {
-        let key = source.names[position].identifier
+        let key = name(at: position).identifier
         return read(position, ages) { treeReader, handle in
             var elements: [Model] = []
             try treeReader.values(entry: handle, identifier: key, in: .collection) { decoder in
@@ -141,7 +160,7 @@ public final class SharedTree {
     ///   - form: What the JSON contains.
     ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
     public func json(at position: Int, _ form: SharedJSON, ages: SharedAges) -> Read<Data> {
-        let name = source.names[position]
+        let name = name(at: position)
         return read(position, ages) { treeReader, handle in
             let writer = JSONTreeWriter(treeReader, form.options, limit: limits.maximumBytes)
             if name.kind == .collection {
@@ -164,26 +183,25 @@ public final class SharedTree {
     private func read<Value>(
         _ position: Int, _ ages: SharedAges, _ body: (TreeReader, Handle) throws -> Value
     ) -> Read<Value> {
-        switch source.states[position] {
-        case .found: break
-        case .unknown:
+        begin()
+        let isFound = source.contents.value.isFound(at: position)
+        guard isFound == true else {
             return Read(
-                result: .failure(.notFound), wanted: [position], oldestAge: nil, isExpired: false)
-        case .tombstone, .nothing:
-            return Read(result: .failure(.notFound), wanted: [], oldestAge: nil, isExpired: false)
+                result: .failure(.notFound), wanted: isFound == nil ? [position] : [],
+                oldestAge: nil, isExpired: false)
         }
-        source.wanted = []
+        source.contents.value.beginRead()
         let rule = AgeRule(
-            acceptsExpired: ages.acceptsExpired, maxAge: nil, checksAll: source.mayExpire,
+            acceptsExpired: ages.acceptsExpired, maxAge: nil, checksAll: source.contents.value.mayExpire,
             clock: ages)
         let treeReader = TreeReader(source: source, limits: limits, ages: rule)
-        let name = source.names[position]
+        let name = name(at: position)
         let result = treeReader.read(name.identifier) {
             try body(treeReader, Handle(UInt64(position) + 1))
         }
         let judged = rule.judge(treeReader.ages)
         return Read(
-            result: result, wanted: source.allWanted, oldestAge: judged.oldest,
+            result: result, wanted: source.contents.value.allWanted, oldestAge: judged.oldest,
             isExpired: judged.isExpired)
     }
 }
@@ -228,111 +246,160 @@ extension SharedRecord {
     fileprivate var isOfOneType: Bool { shape.types.count <= 1 }
 }
 
-/// The records of a ``SharedTree``, under handles that are positions in it.
+/// The records of a ``SharedTree``, under handles that are positions in it, counted from 1.
 private final class SharedSource: RecordSource {
-    enum State {
+    let contents: Confined<SharedContents>
+
+    init(_ shapes: SharedShapes) { contents = Confined(SharedContents(shapes)) }
+
+    func record(_ handle: Handle) throws -> RecordLookup {
+        contents.value.lookUp(at: Int(handle.rawValue) - 1)
+    }
+
+    func shape(_ number: UInt64) throws -> Shape? { contents.value.shape(number) }
+
+    func times(of handle: Handle) throws -> RecordTimes? {
+        contents.value.record(at: Int(handle.rawValue) - 1).map {
+            RecordTimes(
+                writtenAt: $0.version.milliseconds / 1_000, maxAge: $0.maxAge, of: handle...handle)
+        }
+    }
+}
+
+/// What a ``SharedTree`` knows: names, their records, and the bytes that a reader reads.
+private struct SharedContents: ~Copyable {
+    private enum State {
         /// The name was not looked up yet.
         case unknown
         case nothing
         case tombstone
-        case found(RecordBuffer)
+        case found
+    }
+
+    /// What is known under a name.
+    private struct Entry {
+        let name: SharedName
+        var state = State.unknown
+        var record: SharedRecord?
+        /// The positions of the record's children in `children`.
+        var children = 0..<0
+        /// The number of the buffer that has the record's bytes, and where they stand in it.
+        var buffer = 0
+        var bytes = 0..<0
     }
 
     private let shapes: SharedShapes
-    private var positions: [SharedName: Int] = [:]
-    private(set) var names: [SharedName] = []
-    private(set) var states: [State] = []
-    private(set) var records: [SharedRecord?] = []
-    /// The nodes to which each record refers, as handles.
-    private var children: [[Handle]] = []
+    /// The shapes of the tree's records, by number.
+    private var shapesByNumber: [Shape?] = []
+    private var entries: [Entry] = []
+    private var table = NodeTable()
+    /// The positions of all children, record by record.
+    private var children: [Int] = []
+    /// The records in the form that a reader reads. Those that were added since the last read are
+    /// still in `writer`.
+    private var buffers: [RecordBuffer] = []
+    private var writer = ByteWriter(capacity: 4_096)
     /// The records whose children `nextLevel` has not returned.
     private var fresh: [Int] = []
     /// Whether a record has a maximum age of its own.
     private(set) var mayExpire = false
-    /// Writes one record after the other.
-    private var writer = ByteWriter(capacity: 512)
-    private var lastShape: (shape: Shape, number: UInt64)?
     /// The records that the last read needed and did not have.
-    var wanted: [Int] = []
+    private var wanted: [Int] = []
 
     init(_ shapes: SharedShapes) { self.shapes = shapes }
 
-    func position(of name: SharedName) -> Int {
-        let position = names.count
-        let known = positions[name, default: position]
-        guard known == position else { return known }
-        positions[name] = position
-        names.append(name)
-        states.append(.unknown)
-        records.append(nil)
-        children.append([])
-        return position
+    var count: Int { entries.count }
+
+    func name(at position: Int) -> SharedName { entries[position].name }
+
+    func record(at position: Int) -> SharedRecord? { entries[position].record }
+
+    mutating func position(of name: SharedName) -> Int {
+        position(of: name.identifier, name.kind) { name }
     }
 
-    func add(_ record: SharedRecord?, at position: Int) {
-        records[position] = record
+    /// Returns the position of an identifier or a key, which gets one if it has none.
+    private mutating func position(
+        of identifier: String, _ kind: NameSpace, _ name: () -> SharedName
+    ) -> Int {
+        let place = table.place(of: identifier) {
+            entries[$0].name.kind == kind
+                && entries[$0].name.identifier.hasSameBytes(as: identifier)
+        }
+        if let known = place.node { return known }
+        table.insert(entries.count, at: place)
+        entries.append(Entry(name: name()))
+        return entries.count - 1
+    }
+
+    mutating func add(_ records: [SharedRecord?], at positions: [Int]) {
+        for (record, position) in zip(records, positions) { add(record, at: position) }
+    }
+
+    private mutating func add(_ record: SharedRecord?, at position: Int) {
+        entries[position].record = record
         guard let record else {
-            states[position] = .nothing
+            entries[position].state = .nothing
             return
         }
         guard !record.isTombstone else {
-            states[position] = .tombstone
+            entries[position].state = .tombstone
             return
         }
-        var targets: [Handle] = []
-        targets.reserveCapacity(record.children.count)
+        let firstChild = children.count
         for child in record.children {
-            targets.append(Handle(UInt64(self.position(of: SharedName(.node, child))) + 1))
+            children.append(self.position(of: child, .node) { SharedName(.node, child) })
         }
-        writer.removeAll()
-        // Far children and the whole identifier: what a reader is done with fastest.
-        let (kind, identifier) = (names[position].kind, names[position].identifier)
-        writer.append(kind.rawValue)
-        writer.append(varint: kind == .node ? number(of: record.shape) : 0)
-        writer.append(varint: UInt64(targets.count))
-        for target in targets { writer.append(varint: target.rawValue << 1 | 1) }
-        writer.append(value: identifier)
-        writer.append(record.values)
-        states[position] = .found(writer.copyToBuffer())
-        children[position] = targets
+        let start = writer.count
+        write(record, named: entries[position].name, children: children[firstChild...])
+        entries[position].state = .found
+        entries[position].children = firstChild..<children.count
+        entries[position].buffer = buffers.count
+        entries[position].bytes = start..<writer.count
         if record.maxAge != nil { mayExpire = true }
         fresh.append(position)
     }
 
-    /// Returns the number of a shape. A record's shape is mostly that of the record before.
-    private func number(of shape: Shape) -> UInt64 {
-        if let lastShape, lastShape.shape === shape { return lastShape.number }
-        let number = shapes.number(of: shape)
-        lastShape = (shape, number)
-        return number
+    /// Writes a record with far children and the whole identifier: what a reader is done with
+    /// fastest.
+    private mutating func write(
+        _ record: SharedRecord, named name: SharedName, children: ArraySlice<Int>
+    ) {
+        writer.append(name.kind.rawValue)
+        writer.append(varint: name.kind == .node ? number(of: record.shape) : 0)
+        writer.append(varint: UInt64(children.count))
+        for child in children { writer.append(varint: UInt64(child + 1) << 1 | 1) }
+        writer.append(value: name.identifier)
+        writer.append(record.values)
     }
 
+    // MARK: Levels
+
+    /// All positions, children after the first record that refers to them.
     var preOrder: [Int] {
         var order: [Int] = []
-        order.reserveCapacity(names.count)
-        var isTaken = [Bool](repeating: false, count: names.count)
+        order.reserveCapacity(entries.count)
+        var isTaken = [Bool](repeating: false, count: entries.count)
         var stack: [Int] = []
-        for root in names.indices where !isTaken[root] {
+        for root in entries.indices where !isTaken[root] {
             stack.append(root)
             while let position = stack.popLast() {
                 guard !isTaken[position] else { continue }
                 isTaken[position] = true
                 order.append(position)
-                for child in children[position].reversed() {
-                    stack.append(Int(child.rawValue) - 1)
-                }
+                stack.append(contentsOf: children[entries[position].children].reversed())
             }
         }
         return order
     }
 
-    func nextLevel(limit: Int, _ ofAll: Bool) -> [Int] {
+    mutating func nextLevel(limit: Int, _ ofAll: Bool) -> [Int] {
         var level: [Int] = []
-        var isTaken = [Bool](repeating: false, count: names.count)
-        for position in fresh where ofAll || records[position].map(\.isOfOneType) ?? false {
-            for handle in children[position] where level.count < limit {
-                let child = Int(handle.rawValue) - 1
-                guard case .unknown = states[child], !isTaken[child] else { continue }
+        var isTaken = [Bool](repeating: false, count: entries.count)
+        for position in fresh
+        where ofAll || entries[position].record.map(\.isOfOneType) ?? false {
+            for child in children[entries[position].children] where level.count < limit {
+                guard entries[child].state == .unknown, !isTaken[child] else { continue }
                 isTaken[child] = true
                 level.append(child)
             }
@@ -341,25 +408,44 @@ private final class SharedSource: RecordSource {
         return level
     }
 
+    // MARK: Reading
+
+    /// Whether there is a living record at a position. Nil if it was not looked up.
+    func isFound(at position: Int) -> Bool? {
+        switch entries[position].state {
+        case .found: true
+        case .unknown: nil
+        case .nothing, .tombstone: false
+        }
+    }
+
+    /// Makes the added records readable.
+    mutating func beginRead() {
+        wanted = []
+        guard writer.count > 0 else { return }
+        buffers.append(writer.copyToBuffer())
+        writer.removeAll()
+    }
+
     /// The records that the last read needed and did not have, and the other children of the
     /// records that refer to them: the read needs some of these next.
     var allWanted: [Int] {
         guard !wanted.isEmpty else { return [] }
-        let needed = Set(wanted.map { Handle(UInt64($0) + 1) })
-        var all = Set(wanted)
-        for siblings in children where siblings.contains(where: needed.contains) {
-            for handle in siblings {
-                let child = Int(handle.rawValue) - 1
-                if case .unknown = states[child] { all.insert(child) }
+        let needed = Set(wanted)
+        var all = needed
+        for entry in entries where children[entry.children].contains(where: needed.contains) {
+            for child in children[entry.children] where entries[child].state == .unknown {
+                all.insert(child)
             }
         }
         return all.sorted()
     }
 
-    func record(_ handle: Handle) throws -> RecordLookup {
-        let position = Int(handle.rawValue) - 1
-        switch states[position] {
-        case .found(let buffer): return .found(buffer.reader, owner: buffer)
+    mutating func lookUp(at position: Int) -> RecordLookup {
+        switch entries[position].state {
+        case .found:
+            let buffer = buffers[entries[position].buffer]
+            return .found(buffer.reader.slice(entries[position].bytes), owner: buffer)
         case .tombstone: return .tombstone
         case .nothing: return .lost
         case .unknown:
@@ -369,12 +455,21 @@ private final class SharedSource: RecordSource {
         }
     }
 
-    func shape(_ number: UInt64) throws -> Shape? { shapes.shape(number: number) }
+    // MARK: Shapes
 
-    func times(of handle: Handle) throws -> RecordTimes? {
-        records[Int(handle.rawValue) - 1].map {
-            RecordTimes(
-                writtenAt: $0.version.milliseconds / 1_000, maxAge: $0.maxAge, of: handle...handle)
-        }
+    func shape(_ number: UInt64) -> Shape? {
+        guard number < shapesByNumber.count else { return nil }
+        return shapesByNumber[Int(number)]
+    }
+
+    /// Returns the number of a shape. A tree has few shapes: to search for them takes less time than
+    /// the lock of all shapes.
+    private mutating func number(of shape: Shape) -> UInt64 {
+        if let known = shapesByNumber.firstIndex(where: { $0 === shape }) { return UInt64(known) }
+        let number = Int(shapes.number(of: shape))
+        let missing = number + 1 - shapesByNumber.count
+        if missing > 0 { shapesByNumber += [Shape?](repeating: nil, count: missing) }
+        shapesByNumber[number] = shape
+        return UInt64(number)
     }
 }

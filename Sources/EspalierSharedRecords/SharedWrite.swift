@@ -279,7 +279,8 @@ private struct SharedMerge {
             let record = stored.map { stored in
                 Record(
                     identifier: entry.identifier, shape: stored.shape,
-                    children: stored.children.map { handle(of: $0) }, values: stored.values)
+                    children: stored.children.map { handle(of: $0) },
+                    values: Array(stored.values))
             }
             let merge = try RecordMerge(
                 index, of: tree, into: record, handles: treeHandles)
@@ -330,7 +331,7 @@ private struct SharedMerge {
         var elements: [StoredElement] = []
         if let stored {
             let targets = stored.children.map { handle(of: $0) }
-            elements = try SegmentContent.decode(stored.values, children: targets)
+            elements = try SegmentContent.decode(Array(stored.values), children: targets)
         }
         switch edit {
         case .replaceAll(let drafts): elements = drafts.map(element)

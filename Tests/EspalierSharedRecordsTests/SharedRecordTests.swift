@@ -51,12 +51,11 @@ struct RecordDictionary {
         var rounds = 0
         while true {
             rounds += 1
-            for position in wanted {
+            let records = try wanted.map { position in
                 let name = tree.name(at: position)
-                tree.add(
-                    try values[name].map { try SharedRecord($0, named: name, shapes) },
-                    at: position)
+                return try values[name].map { try SharedRecord($0, named: name, shapes) }
             }
+            tree.add(records, at: wanted)
             wanted = tree.nextLevel(limit: 1_000)
             if !wanted.isEmpty { continue }
             let read = body(tree)

@@ -345,22 +345,31 @@ public final class SharedCache: Sendable {
             switch read.result {
             case .success(let value):
                 counters.add(\.sharedHits, 1)
-                let copies = fetch.copies
-                Task.detached { [coherence] in
-                    // The answer comes first: on a machine with few cores, storing the copies keeps
-                    // it from its caller for milliseconds.
-                    try? await Task.sleep(for: Self.restoreDelay)
-                    await coherence.restore(copies)
-                }
-                return .shared(
-                    value, recordCount: copies.count, oldestAge: read.oldestAge,
+                let outcome = ReadOutcome.shared(
+                    value, recordCount: fetch.recordCount, oldestAge: read.oldestAge,
                     isExpired: read.isExpired)
+                restoreLater(FinishedFetch(fetch: fetch))
+                return outcome
             case .failure(let reason):
                 counters.add(\.misses, 1)
                 return .miss(reason)
             }
         } catch {
             return staleOutcome(target, error)
+        }
+    }
+
+    /// A fetch that no task uses but the one that puts its records into the near cache.
+    private struct FinishedFetch<Value>: @unchecked Sendable {
+        let fetch: TreeFetch<Value>
+    }
+
+    /// Puts the records of a fetch into the near cache, and releases them. The answer comes first:
+    /// on a machine with few cores, this keeps it from its caller for milliseconds.
+    private func restoreLater<Value>(_ finished: FinishedFetch<Value>) {
+        Task.detached { [coherence] in
+            try? await Task.sleep(for: Self.restoreDelay)
+            await coherence.restore(finished.fetch.copies)
         }
     }
 

@@ -85,18 +85,20 @@ final class Servers: Sendable {
             var byteCount = 0
             for (position, value) in snapshot.values.enumerated() {
                 var answer = Found(record: nil, server: index, clock: snapshot.clock)
-                defer { found.append(answer) }
-                guard let value else { continue }
-                byteCount += value.count
-                do throws(SharedRecordError) {
-                    answer.record = try SharedRecord(value, named: names[position], shapes)
-                } catch .unknownShape {
-                    unknown.append(position)
-                    answer.damaged = value
-                } catch {
-                    statistics.add(\.damagedValues, 1)
-                    answer.damaged = value
+                if let value {
+                    byteCount += value.count
+                    do throws(SharedRecordError) {
+                        answer.record = try SharedRecord(value, named: names[position], shapes)
+                    } catch {
+                        answer.damaged = value
+                        if case .unknownShape = error {
+                            unknown.append(position)
+                        } else {
+                            statistics.add(\.damagedValues, 1)
+                        }
+                    }
                 }
+                found.append(answer)
             }
             statistics.add(\.recordsFetched, names.count)
             statistics.add(\.bytesFetched, byteCount)
@@ -186,7 +188,7 @@ struct TreeFetch<Value> {
         let known = hasAsked ? nil : memory?.find(names)
         if known == nil { hasAsked = true }
         let values = if let known { known } else { try await servers.fetch(names) }
-        for (position, value) in zip(positions, values) { tree.add(value.record, at: position) }
+        tree.add(values.map(\.record), at: positions)
         found += [Servers.Found?](repeating: nil, count: tree.count - found.count)
         for (position, value) in zip(positions, values) { found[position] = value }
     }
@@ -235,6 +237,9 @@ struct TreeFetch<Value> {
         }
         return outdated
     }
+
+    /// The number of records that the servers had.
+    var recordCount: Int { found.count { $0?.record != nil } }
 
     /// What the servers had, by name.
     var foundByName: [SharedName: Servers.Found] {

@@ -40,23 +40,38 @@ public struct RedisCommand: Sendable {
 
     /// Appends an argument.
     ///
-    /// - Parameter parts: Its parts, which are joined.
-    public mutating func append(_ parts: String...) {
-        append(head: "$", parts.reduce(0) { $0 + $1.utf8.count })
-        for part in parts { bytes.append(contentsOf: part.utf8) }
-        bytes.append(contentsOf: [13, 10])
+    /// - Parameters:
+    ///   - prefix: The beginning of the argument.
+    ///   - middle: What follows.
+    ///   - suffix: Its end.
+    public mutating func append(_ prefix: String, _ middle: String = "", _ suffix: String = "") {
+        append(head: "$", prefix.utf8.count + middle.utf8.count + suffix.utf8.count)
+        bytes.append(contentsOf: prefix.utf8)
+        bytes.append(contentsOf: middle.utf8)
+        bytes.append(contentsOf: suffix.utf8)
+        appendLineEnd()
     }
 
     private mutating func append(head: Character, _ count: Int) {
         bytes.append(head.asciiValue ?? 0)
-        bytes.append(contentsOf: String(count).utf8)
-        bytes.append(contentsOf: [13, 10])
+        append(digitsOf: count)
+        appendLineEnd()
+    }
+
+    private mutating func append(digitsOf count: Int) {
+        if count >= 10 { append(digitsOf: count / 10) }
+        bytes.append(UInt8(ascii: "0") + UInt8(count % 10))
     }
 
     private mutating func append(_ argument: [UInt8]) {
         append(head: "$", argument.count)
         bytes.append(contentsOf: argument)
-        bytes.append(contentsOf: [13, 10])
+        appendLineEnd()
+    }
+
+    private mutating func appendLineEnd() {
+        bytes.append(13)
+        bytes.append(10)
     }
 }
 

@@ -3,11 +3,11 @@
 ///
 /// The table holds no identifiers, because the tree's entries do. A node costs one hash and one
 /// probe, where a dictionary took three of each and a reference to the text.
-struct NodeTable {
+package struct NodeTable {
     /// Where an identifier is found, or goes.
-    struct Place {
+    package struct Place {
         /// The identifier's node; nil where it has none.
-        let node: Int?
+        package let node: Int?
         fileprivate let slot: Int
         fileprivate let hash: UInt32
     }
@@ -17,7 +17,7 @@ struct NodeTable {
     private var count = 0
 
     /// Makes a table with room for `capacity` nodes before it grows.
-    init(capacity: Int = 31) {
+    package init(capacity: Int = 31) {
         // A power of two, of which at most half of the slots are in use.
         slots = Array(
             repeating: 0, count: 2 << (Int.bitWidth - max(capacity, 31).leadingZeroBitCount))
@@ -26,6 +26,14 @@ struct NodeTable {
     /// Returns the place of `identifier`, which is valid until the next insertion.
     @inline(__always)
     mutating func place(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Place {
+        place(of: identifier) { nodes[$0].identifier.hasSameBytes(as: identifier) }
+    }
+
+    /// Returns the place of `identifier`, which is valid until the next insertion.
+    ///
+    /// - Parameter isNode: Whether the identifier is that of a node.
+    @inline(__always)
+    package mutating func place(of identifier: String, isNode: (Int) -> Bool) -> Place {
         if count * 2 >= slots.count { grow() }
         let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
         let mask = slots.count - 1
@@ -33,7 +41,7 @@ struct NodeTable {
         while slots[slot] != 0 {
             if slots[slot] >> 32 == hash {
                 let node = Int(UInt32(truncatingIfNeeded: slots[slot])) - 1
-                if nodes[node].identifier.hasSameBytes(as: identifier) {
+                if isNode(node) {
                     return Place(node: node, slot: slot, hash: hash)
                 }
             }
@@ -43,7 +51,7 @@ struct NodeTable {
     }
 
     @inline(__always)
-    mutating func insert(_ node: Int, at place: Place) {
+    package mutating func insert(_ node: Int, at place: Place) {
         slots[place.slot] = UInt64(place.hash) << 32 | UInt64(UInt32(node + 1))
         count += 1
     }
