@@ -173,7 +173,7 @@ public final class SharedCache: Sendable {
         _ type: Model.Type, _ identifier: String
     ) async -> Model? {
         if let model = readNear(type, identifier) { return model }
-        return await readOutcome(type, identifier).value
+        return await sharedOutcome(.node(type, identifier), .fresh).value
     }
 
     /// Reads the near cache, if its copies are current.

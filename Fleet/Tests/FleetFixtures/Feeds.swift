@@ -28,10 +28,10 @@ public struct Feed: NormalizedModel, Codable, Sendable, Equatable {
         self.posts = posts
     }
 
-    /// Makes a feed, the same in every run.
-    public static func sample(posts count: Int) -> Feed {
-        var random = SeededRandom(seed: 1)
-        var next = 1_000_000
+    /// Makes a feed, the same in every run. Feeds with other numbers have other nodes.
+    public static func sample(posts count: Int, number: Int = 1) -> Feed {
+        var random = SeededRandom(seed: UInt64(number))
+        var next = 1_000_000 * number
         let words = [
             "the", "cache", "holds", "every", "tree", "once", "and", "a", "person", "that", "many",
             "posts", "share", "is", "one", "record", "of", "its", "own",
@@ -52,7 +52,16 @@ public struct Feed: NormalizedModel, Codable, Sendable, Equatable {
             next += 1
             return FeedPost(id: "\(next)", text: text(18), author: person(), comments: comments)
         }
-        return Feed(id: "1", posts: posts)
+        return Feed(id: "\(number)", posts: posts)
+    }
+
+    /// The identifiers of all nodes.
+    public var identifiers: [String] {
+        let posts = posts.flatMap { post in
+            [post.modelIdentifier, post.author.modelIdentifier]
+                + post.comments.flatMap { [$0.modelIdentifier, $0.author.modelIdentifier] }
+        }
+        return ([modelIdentifier] + posts).compactMap(\.self)
     }
 }
 
