@@ -28,6 +28,70 @@ extension NormalizedCache {
         outdate(names.map { ($0.kind, $0.identifier) })
     }
 
+    /// Makes all records count as expired whose names satisfy a condition: the server on which they
+    /// are has lost track of them. Blocks the calling thread until that is committed.
+    ///
+    /// - Parameter isOutdated: The condition.
+    /// - Throws: A `CacheError` if some records can't be read. They may still count as fresh.
+    /// - Complexity: O(*n*) in the records of the cache.
+    public func outdateShared(where isOutdated: (SharedName) -> Bool) throws(CacheError) {
+        try outdateAll { isOutdated(SharedName($0, $1)) }
+    }
+
+    /// Reads a node or a key, and tells the names of the records of the tree.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - name: The name of a node or a key.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The model, or the reason of the miss. Its names are those of all nodes that the
+    ///   read has met, of the key, and of the node that has the key as its identifier.
+    public func namedShared<Model: IdentifiedModel>(
+        _ type: Model.Type, _ name: SharedName, accepting freshness: Freshness
+    ) -> ReadOutcome<NamedShared<Model>> {
+        named(name, namedOutcome(of: type, name.kind, name.identifier, accepting: freshness)) { $0 }
+    }
+
+    /// Reads a collection, and tells the names of the records of its trees.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - type: The type of the elements.
+    ///   - freshness: Whether the read accepts records that have expired.
+    public func namedShared<Model: IdentifiedModel>(
+        collection key: String, of type: Model.Type, accepting freshness: Freshness
+    ) -> ReadOutcome<NamedShared<[Model]>> {
+        named(
+            SharedName(.collection, key),
+            namedOutcome(ofCollection: key, of: type, accepting: freshness)
+        ) { $0 }
+    }
+
+    /// Returns a node or a collection as JSON, and the names of the records of the tree.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the node or the collection.
+    ///   - form: What the JSON contains.
+    ///   - freshness: Whether the read accepts records that have expired.
+    public func namedSharedJSON(
+        of name: SharedName, _ form: SharedJSON, accepting freshness: Freshness
+    ) -> ReadOutcome<NamedShared<Data>> {
+        let outcome = namedJSON(name.kind, name.identifier, form.options, accepting: freshness)
+        return named(name, outcome) { Data($0) }
+    }
+
+    private func named<Value, Result: Sendable>(
+        _ root: SharedName, _ outcome: ReadOutcome<NamedValue<Value>>,
+        _ result: (Value) -> Result
+    ) -> ReadOutcome<NamedShared<Result>> {
+        outcome.map { named in
+            // A segment of a collection has no name of its own.
+            let nodes = named.nodes.filter { !$0.isEmpty }.map { SharedName(.node, $0) }
+            let roots = root.kind == .key ? [root, SharedName(.node, root.identifier)] : [root]
+            return NamedShared(value: result(named.value), names: roots + nodes)
+        }
+    }
+
     /// Returns the names of the expired records in a tree: what is to be fetched so that the cache
     /// can read the tree again.
     ///
@@ -50,10 +114,7 @@ extension NormalizedCache {
     public func sharedJSON(
         of name: SharedName, _ form: SharedJSON, accepting freshness: Freshness
     ) -> ReadOutcome<Data> {
-        switch jsonOutcome(name.kind, name.identifier, form.options, accepting: freshness) {
-        case .hit(let hit): .hit(hit.map { Data($0) })
-        case .miss(let reason): .miss(reason)
-        }
+        jsonOutcome(name.kind, name.identifier, form.options, accepting: freshness).map { Data($0) }
     }
 
     /// Returns the names of the expired records that the JSON of a tree needs.
@@ -68,7 +129,25 @@ extension NormalizedCache {
     }
 }
 
+/// A value that was read from shared records, and the names of these records.
+public struct NamedShared<Value: Sendable>: Sendable {
+    /// The model, the elements or the JSON text.
+    public let value: Value
+    /// The names. A name may occur twice.
+    public let names: [SharedName]
+}
+
 extension ReadOutcome {
+    /// Returns the same outcome with another value.
+    ///
+    /// - Parameter transform: Makes the value of a hit.
+    public func map<Other: Sendable>(_ transform: (Value) -> Other) -> ReadOutcome<Other> {
+        switch self {
+        case .hit(let hit): .hit(hit.map(transform))
+        case .miss(let reason): .miss(reason)
+        }
+    }
+
     /// Makes the hit of a read that servers have answered.
     ///
     /// - Parameters:

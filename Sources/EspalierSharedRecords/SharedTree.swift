@@ -192,7 +192,8 @@ public final class SharedTree {
         }
         source.contents.value.beginRead()
         let rule = AgeRule(
-            acceptsExpired: ages.acceptsExpired, maxAge: nil, checksAll: source.contents.value.mayExpire,
+            acceptsExpired: ages.acceptsExpired, maxAge: nil,
+            checksAll: source.contents.value.mayExpire,
             clock: ages)
         let treeReader = TreeReader(source: source, limits: limits, ages: rule)
         let name = name(at: position)

@@ -77,9 +77,6 @@ public struct FleetModel: Sendable {
     public var originTime = 50_000_000
     /// How long the fleet runs.
     public var duration = 10_000_000_000
-    /// Whether a server that can't be followed concerns the copies of its own records alone. In
-    /// `EspalierFleet` it concerns all copies of the host.
-    public var isolatesServers = false
     /// Whether hosts are told of a record that no server had before. In `EspalierFleet` they are.
     public var announcesNewRecords = true
     /// How long a follower waits after an answer before it asks again. In `EspalierFleet` it does

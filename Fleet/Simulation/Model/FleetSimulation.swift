@@ -247,17 +247,11 @@ public struct FleetSimulation {
         }
     }
 
-    /// Returns how long ago the host knew all commits that count for its copy of a record.
+    /// Returns how long ago the host knew all commits of the server of a record.
     private mutating func age(_ host: Int32, _ rank: UInt32) -> Int {
-        let all = 0..<model.servers
-        let own = server(of: rank)
-        var earliest = Int.max
-        for server in model.isolatesServers ? own..<own + 1 : all {
-            let index = link(host, server)
-            settle(index)
-            earliest = min(earliest, links[index].confirmed)
-        }
-        return now - earliest
+        let index = link(host, server(of: rank))
+        settle(index)
+        return now - links[index].confirmed
     }
 
     /// Applies what has reached the host since the last time.
@@ -463,7 +457,7 @@ public struct FleetSimulation {
         let clock = servers[Int(server)].clock
         let isTrimmed = Int(clock) - Int(links[index].processed) > model.changeLimit
         if links[index].generation != servers[Int(server)].generation || isTrimmed {
-            throwAway(host, server)
+            giveUpCopies(host, server)
             links[index].processed = clock
             links[index].generation = servers[Int(server)].generation
         }
@@ -473,10 +467,9 @@ public struct FleetSimulation {
             .follow(host, server, connection: links[index].connection), at: now + model.latency)
     }
 
-    /// Removes the copies whose changes can't be followed up.
-    private mutating func throwAway(_ host: Int32, _ server: Int32) {
+    /// Gives up the copies whose changes can't be followed up.
+    private mutating func giveUpCopies(_ host: Int32, _ server: Int32) {
         outcome.resets += 1
-        guard model.isolatesServers else { return near[Int(host)].removeAll() }
         let servers = UInt64(model.servers)
         near[Int(host)].setClocks { rank, clock in
             SeededNumbers.mix(UInt64(rank)) % servers == UInt64(server) ? 0 : clock

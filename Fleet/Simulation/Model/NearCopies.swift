@@ -55,12 +55,6 @@ struct NearCopies {
         }
     }
 
-    mutating func removeAll() {
-        places.removeAll(keepingCapacity: true)
-        entries.removeAll(keepingCapacity: true)
-        (oldest, newest) = (-1, -1)
-    }
-
     private mutating func makeNewest(_ place: Int32) {
         guard place != newest else { return }
         unlink(place)

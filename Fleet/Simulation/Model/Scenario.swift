@@ -12,8 +12,8 @@ public enum Scenario: String, CaseIterable, Sendable {
     case storm = "invalidation storm"
     /// One server is gone for 2 s, and comes back without its memory.
     case loss = "server lost"
-    /// The same, if servers were independent of each other and new records were not announced.
-    case isolated = "server lost, isolated"
+    /// The same, if new records were not announced.
+    case unannounced = "server lost, unannounced"
     /// A quarter of the hosts reach no server for 60 s.
     case cut = "region cut"
     /// The same, and servers keep fewer changes than are missed.
@@ -27,13 +27,10 @@ public enum Scenario: String, CaseIterable, Sendable {
         case .paused: model.followerPause = 50_000_000
         case .hot: model.incident = .hotRecord(changes: 100, reads: 10)
         case .storm: model.incident = .storm(count: 100_000, at: 2_000_000_000)
-        case .loss, .isolated:
+        case .loss, .unannounced:
             model.duration = 20_000_000_000
             model.incident = .serverLoss(at: 2_000_000_000, duration: 2_000_000_000)
-            if self == .isolated {
-                model.isolatesServers = true
-                model.announcesNewRecords = false
-            }
+            if self == .unannounced { model.announcesNewRecords = false }
         case .cut, .trimmed:
             // A fifth of the hosts, because the scenario takes eight times as long.
             model.hosts = 200

@@ -49,6 +49,9 @@ extension Duration {
 ///     fetched                  5             waits: commit 5 may have changed another copy, too
 ///     fetched       2                        may be restored unless 3 or 4 changed it
 ///
+/// A server whose changes can't be followed up is *reset*: its copies are given up, and those of
+/// other servers stay. Meanwhile no tree with a record of that server counts as current.
+///
 /// What must never happen: that a copy is restored over a newer state that the follower has told
 /// of. So names become outdated, and copies are restored, under one lock, and a copy is restored
 /// only if no processed commit after its fetch has changed it. What may be lost is a copy: its next
@@ -58,6 +61,11 @@ final class Coherence: Sendable {
     /// A server as its follower sees it.
     private struct Server {
         var isFollowed = false
+        /// How often the server's copies were given up. A copy that was fetched before that is not
+        /// restored after it: the server may give out the same numbers again.
+        var epoch = 0
+        /// Whether its copies are being given up: until that has ended, they look fresh.
+        var isGivingUp = false
         var processed: UInt64 = 0
         /// Changes before this commit are not in `recent` any more.
         var windowStart: UInt64 = 0
@@ -115,6 +123,22 @@ final class Coherence: Sendable {
         return confirmed >= 0 && Moment.now.nanoseconds - confirmed <= limit
     }
 
+    /// Whether the host knew the commits of each of these servers at most `limit` nanoseconds ago.
+    func areCurrent(_ servers: Set<Int>, within limit: Int) -> Bool {
+        let earliest = state.withLock { state in
+            servers.map { state.servers[$0].confirmed?.nanoseconds ?? .min }.min() ?? .min
+        }
+        return earliest >= 0 && Moment.now.nanoseconds - earliest <= limit
+    }
+
+    /// Whether the host knew the commits of a server at most `limit` nanoseconds ago.
+    func isAnyCurrent(within limit: Int) -> Bool {
+        let latest = state.withLock { state in
+            state.servers.map { $0.confirmed?.nanoseconds ?? .min }.max() ?? .min
+        }
+        return latest >= 0 && Moment.now.nanoseconds - latest <= limit
+    }
+
     /// How long ago the host last knew the commits of all servers; nil if it never did.
     var age: Duration? {
         let confirmed = confirmedAt.load(ordering: .acquiring)
@@ -131,10 +155,10 @@ final class Coherence: Sendable {
 
     // MARK: What a follower tells
 
-    /// Begins to follow a server. Throws all copies away unless the follower can go on after the
-    /// last processed commit.
+    /// Begins to follow a server. Unless the follower can go on after the last processed commit, it
+    /// has to give up the server's copies: see `giveUpCopies`.
     ///
-    /// - Returns: The commit after which to go on, and whether all copies were thrown away.
+    /// - Returns: The commit after which to go on, and whether to give up copies.
     func follow(
         _ server: Int, runIdentifier: String, clock: UInt64
     ) -> (position: UInt64, isReset: Bool) {
@@ -202,37 +226,53 @@ final class Coherence: Sendable {
     func confirm(_ server: Int, _ clock: UInt64, runIdentifier: String, at moment: Moment) {
         state.withLock { state in
             let known = state.servers[server]
-            guard known.isFollowed, known.runIdentifier == runIdentifier, clock <= known.processed
+            guard known.isFollowed, !known.isGivingUp, known.runIdentifier == runIdentifier,
+                clock <= known.processed
             else { return }
             state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
             publishAge(state)
         }
     }
 
-    /// Notes that changes of a server can't be followed up: throws all copies away.
+    /// Notes that changes of a server can't be followed up. The follower has to give up its copies:
+    /// see `giveUpCopies`.
     func reset(_ server: Int, to clock: UInt64) {
         state.withLock { reset(server, to: clock, &$0) }
     }
 
+    /// No copy of the server counts as current from here on, and none that is being fetched is
+    /// restored.
     private func reset(_ server: Int, to clock: UInt64, _ state: inout State) {
         state.servers[server].processed = clock
         state.servers[server].windowStart = clock
-        throwAway(&state)
-    }
-
-    /// Throws all copies away, and keeps those from being restored that are being fetched.
-    private func throwAway(_ state: inout State) {
-        for index in state.servers.indices {
-            state.servers[index].windowStart = state.servers[index].processed
-            state.servers[index].own = []
-            state.servers[index].ownVersions = []
-        }
-        state.recent = [:]
-        state.order = []
+        state.servers[server].epoch += 1
+        state.servers[server].isGivingUp = true
+        state.servers[server].own = []
+        state.servers[server].ownVersions = []
+        state.servers[server].confirmed = nil
+        publishAge(state)
+        state.order.removeFirst(state.forgotten)
         state.forgotten = 0
-        near.removeAll()
+        state.order.removeAll { $0.server == server }
+        state.recent = [:]
+        for change in state.order { state.recent[change.name] = change.clock }
         memory.removeAll()
         statistics.add(\.resets, 1)
+    }
+
+    /// Makes all copies of a server outdated that were restored before its last reset. Blocks the
+    /// thread of the follower, for about a microsecond for each copy of any server. Until it has
+    /// ended, no copy of the server counts as current. Those of other servers do.
+    ///
+    /// - Parameter isOnServer: Whether a record is on the server.
+    func giveUpCopies(of server: Int, where isOnServer: (SharedName) -> Bool) {
+        do {
+            try near.outdateShared(where: isOnServer)
+        } catch {
+            // A copy that can't be read has no name. Perhaps it can be read again later.
+            state.withLock { _ in _ = near.removeAll() }
+        }
+        state.withLock { $0.servers[server].isGivingUp = false }
     }
 
     /// Notes that a server can't be followed any more.
@@ -285,7 +325,12 @@ final class Coherence: Sendable {
         let record: SharedRecord
         let server: Int
         let clock: UInt64
+        /// The epoch of the server before it was asked.
+        let epoch: Int
     }
+
+    /// How often the copies of each server were given up. To be noted before servers are asked.
+    var epochs: [Int] { state.withLock { $0.servers.map(\.epoch) } }
 
     /// Waits until the follower has processed a commit of a server. Returns false if it does not in
     /// time.
@@ -339,9 +384,9 @@ final class Coherence: Sendable {
         guard let first = copies.first else { return true }
         let isNext: Bool? = state.withLock { state in
             let processed = state.servers[first.server].processed
-            guard state.servers[first.server].isFollowed, processed == first.clock - 1 else {
-                return nil
-            }
+            guard state.servers[first.server].isFollowed, processed == first.clock - 1,
+                state.servers[first.server].epoch == first.epoch
+            else { return nil }
             state.servers[first.server].own.insert(first.clock)
             note(copies, &state)
             return restore(copies, &state)
@@ -361,7 +406,8 @@ final class Coherence: Sendable {
 
     private func restore(_ copies: [Copy], _ state: inout State) -> Bool {
         let current = copies.filter { copy in
-            copy.clock >= state.servers[copy.server].windowStart
+            copy.epoch == state.servers[copy.server].epoch
+                && copy.clock >= state.servers[copy.server].windowStart
                 && state.recent[copy.name].map { $0 <= copy.clock } ?? true
         }
         near.restore(shared: current.lazy.map { ($0.name, $0.record) })
@@ -394,9 +440,11 @@ final class Coherence: Sendable {
 
     // MARK: Positions
 
-    func position(of names: [String]) -> NearFile.Position {
+    /// Returns up to which commits the copies are current; nil while some are being given up.
+    func position(of names: [String]) -> NearFile.Position? {
         state.withLock { state in
-            NearFile.Position(
+            guard !state.servers.contains(where: \.isGivingUp) else { return nil }
+            return NearFile.Position(
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)
                 })
@@ -465,7 +513,12 @@ struct NearFile: Sendable {
 
     init(directory: String) { url = URL(fileURLWithPath: "\(directory)/fleet-position") }
 
-    func save(_ position: Position) {
+    /// Saves a position, or removes that of before.
+    func update(_ position: Position?) {
+        if let position { save(position) } else { remove() }
+    }
+
+    private func save(_ position: Position) {
         guard let data = try? JSONEncoder().encode(position) else { return }
         try? data.write(to: url, options: .atomic)
     }

@@ -333,8 +333,9 @@ extension SharedCache {
             preconditionFailure("Nothing is read from a tree without a type.")
         }
         for identifier in identifiers { _ = tree.position(of: SharedName(.node, identifier)) }
+        let epochs = coherence.epochs
         try await fetch.fetchLevels(depth)
-        let copies = fetch.copies
+        let copies = fetch.copies(epochs)
         return await coherence.restore(copies) ? copies.count : 0
     }
 }

@@ -18,6 +18,7 @@ final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer
     private let index: Int
+    private let isOnServer: @Sendable (SharedName) -> Bool
     private let coherence: Coherence
     private let observers: ChangeObservers
     private let timeout: Duration
@@ -34,12 +35,13 @@ final class Follower: Sendable {
     private static let batch = 1_000
 
     init(
-        _ server: RecordServer, _ index: Int, _ coherence: Coherence, _ observers: ChangeObservers,
+        _ servers: Servers, _ index: Int, _ coherence: Coherence, _ observers: ChangeObservers,
         _ configuration: FleetConfiguration, _ statistics: FleetCounters, _ logger: Logger?
     ) {
         address = configuration.servers[index]
-        self.server = server
+        server = servers.all[index]
         self.index = index
+        isOnServer = { servers.index(of: $0) == index }
         self.coherence = coherence
         self.observers = observers
         timeout = configuration.timeout
@@ -117,7 +119,7 @@ final class Follower: Sendable {
         let clock = RecordServer.clock(reply)
         var (position, isReset) = coherence.follow(
             index, runIdentifier: connection.runIdentifier, clock: clock)
-        if isReset { tellOfReset("has restarted, or can't be followed from where this host was") }
+        if isReset { finishReset("has restarted, or can't be followed from where this host was") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
             var command = RedisCommand(
@@ -135,7 +137,7 @@ final class Follower: Sendable {
                 // Commits are missing: the server keeps no more of them, or has lost its memory.
                 let last = entries.last?.clock ?? max(position, clock)
                 coherence.reset(index, to: last)
-                tellOfReset("lacks changes that this host has not seen")
+                finishReset("lacks changes that this host has not seen")
                 position = last
                 continue
             }
@@ -153,10 +155,11 @@ final class Follower: Sendable {
         }
     }
 
-    /// Logs that all copies were thrown away, and tells the managers, which then read again what
-    /// they show.
-    private func tellOfReset(_ reason: String) {
-        logger?.notice("\(server.name) \(reason): all copies are fetched anew")
+    /// Gives up the copies of the server, and tells the managers, which then read again what they
+    /// show.
+    private func finishReset(_ reason: String) {
+        logger?.notice("\(server.name) \(reason): its copies are fetched anew")
+        coherence.giveUpCopies(of: index, where: isOnServer)
         observers.notifyReset()
     }
 

@@ -232,13 +232,21 @@ struct ChangeEntry: Sendable {
     /// Those of the names whose records were deleted.
     let deleted: Set<SharedName>
 
+    init(
+        clock: UInt64, version: RecordVersion, names: [SharedName], deleted: Set<SharedName> = []
+    ) {
+        self.clock = clock
+        self.version = version
+        self.names = names
+        self.deleted = deleted
+    }
+
     /// Returns nil for an entry that is not one of this library's.
     init?(_ reply: RedisReply) {
         guard let parts = reply.elements, parts.count == 2, let identifier = parts[0].text,
             let clock = identifier.split(separator: "-").first.flatMap({ UInt64($0) }),
             let fields = parts[1].elements
         else { return nil }
-        self.clock = clock
         var version: RecordVersion?
         var names: [(name: SharedName, isDelete: Bool)]?
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
@@ -250,9 +258,9 @@ struct ChangeEntry: Sendable {
             }
         }
         guard let version, let names else { return nil }
-        self.version = version
-        self.names = names.map(\.name)
-        deleted = Set(names.lazy.filter(\.isDelete).map(\.name))
+        self.init(
+            clock: clock, version: version, names: names.map(\.name),
+            deleted: Set(names.lazy.filter(\.isDelete).map(\.name)))
     }
 
     /// Reads a list of netstrings: `10:n:Person:1,`.

@@ -235,6 +235,7 @@ extension SharedCache {
         let names = write.names.filter { records[$0] != nil }
         // From here on copies of these records may be older than the servers'.
         defer { noteWrite() }
+        let epochs = coherence.epochs
         var copies: [[Coherence.Copy]] = []
         var asked = 0
         do {
@@ -262,7 +263,7 @@ extension SharedCache {
                         records[change.name].map { record in
                             Coherence.Copy(
                                 name: change.name, record: record, server: part.server,
-                                clock: number)
+                                clock: number, epoch: epochs[part.server])
                         }
                     })
                 counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })

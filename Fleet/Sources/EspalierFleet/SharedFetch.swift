@@ -252,7 +252,9 @@ struct TreeFetch<Value> {
 
     /// The records for the near cache, in pre-order: a tree is read fastest if its records stand in
     /// the order in which they are read.
-    var copies: [Coherence.Copy] {
+    ///
+    /// - Parameter epochs: Those of the servers before they were asked.
+    func copies(_ epochs: [Int]) -> [Coherence.Copy] {
         var copies: [Coherence.Copy] = []
         copies.reserveCapacity(found.count)
         for position in tree.preOrder {
@@ -261,7 +263,7 @@ struct TreeFetch<Value> {
             copies.append(
                 Coherence.Copy(
                     name: tree.name(at: position), record: record, server: value.server,
-                    clock: value.clock))
+                    clock: value.clock, epoch: epochs[value.server]))
         }
         return copies
     }

@@ -83,6 +83,99 @@ struct FailureTests {
         #expect(found > 0 && found < members.count)
     }
 
+    /// Returns the numbers of the members whose records are on a server.
+    private func members(_ numbers: Range<Int>, on server: TestServer) throws -> [Int] {
+        try numbers.filter { try server.send("EXISTS", "espalier:n:Member:\($0)").number == 1 }
+    }
+
+    /// Fills the near cache of a host.
+    private func warm(_ host: SharedCache, _ identifiers: [String]) async throws {
+        #expect(
+            await eventually {
+                (try? await host.warm(identifiers)) ?? 0 >= identifiers.count
+            })
+    }
+
+    @Test("While a server is down, near trees on the others need no server")
+    func othersStayCurrent() async throws {
+        let fleet = try await Fleet(servers: 2) {
+            $0.maximumStaleness = .milliseconds(100)
+            $0.staleLimit = .zero
+            $0.timeout = .milliseconds(200)
+        }
+        defer { fleet.end() }
+        try await fleet.a.set((0..<40).map { Member("\($0)") })
+        let away = try members(0..<40, on: fleet.servers[0])
+        let there = try members(0..<40, on: fleet.servers[1])
+        #expect(!away.isEmpty && there.count > 3)
+        // A collection and a key whose records are on the server that stays, and a tree on both.
+        var key = ""
+        for number in 0..<100 where key.isEmpty {
+            try await fleet.a.setCollection(
+                there.map { Member("\($0)") }, forKey: "list\(number)")
+            if try fleet.servers[1].send("EXISTS", "espalier:c:list\(number)").number == 1 {
+                key = "list\(number)"
+            }
+        }
+        try await fleet.a.set(Team("1", "red", [Member("\(there[0])"), Member("\(away[0])")]))
+        let names = (0..<40).map { "Member:\($0)" }
+        try await warm(fleet.b, names + ["Team:1"])
+        #expect(
+            await eventually {
+                let hits = fleet.b.statistics.nearHits
+                _ = await fleet.b.collection(of: Member.self, forKey: key)
+                return fleet.b.statistics.nearHits > hits
+            })
+        fleet.servers[0].kill()
+        try await Task.sleep(for: .milliseconds(400))
+        let before = fleet.b.statistics
+        for number in there {
+            #expect(await fleet.b.read(Member.self, "Member:\(number)") == Member("\(number)"))
+        }
+        #expect(await fleet.b.collection(of: Member.self, forKey: key)?.count == there.count)
+        #expect(await fleet.b.json(of: "Member:\(there[0])") != nil)
+        #expect(await fleet.b.json(ofCollection: key) != nil)
+        #expect(fleet.b.statistics.nearHits == before.nearHits + there.count + 3)
+        #expect(fleet.b.statistics.roundTrips == before.roundTrips, "no server was asked")
+        // What is on the server that is away is a miss, in a tree with others, too.
+        #expect(await fleet.b.read(Member.self, "Member:\(away[0])") == nil)
+        #expect(await fleet.b.read(Team.self, "Team:1") == nil)
+        // The server that stays is still followed.
+        try await fleet.a.set(Member("\(there[1])", "Ada"))
+        #expect(
+            await eventually {
+                await fleet.b.read(Member.self, "Member:\(there[1])")?.name == "Ada"
+            })
+    }
+
+    @Test("A server that comes back empty takes its own copies with it, and no others")
+    func resetOfOne() async throws {
+        let fleet = try await Fleet(servers: 2) { $0.timeout = .milliseconds(200) }
+        defer { fleet.end() }
+        try await fleet.a.set((0..<40).map { Member("\($0)") })
+        let away = try members(0..<40, on: fleet.servers[0])
+        let there = try members(0..<40, on: fleet.servers[1])
+        try await warm(fleet.b, (0..<40).map { "Member:\($0)" })
+        fleet.servers[0].kill()
+        try fleet.servers[0].start()
+        #expect(await eventually { fleet.b.statistics.resets == 1 })
+        #expect(await fleet.b.waitUntilCurrent())
+        let before = fleet.b.statistics
+        for number in there {
+            #expect(await fleet.b.read(Member.self, "Member:\(number)") == Member("\(number)"))
+        }
+        #expect(fleet.b.statistics.nearHits == before.nearHits + there.count)
+        #expect(fleet.b.statistics.roundTrips == before.roundTrips, "no server was asked")
+        for number in away {
+            #expect(await fleet.b.read(Member.self, "Member:\(number)") == nil)
+        }
+        try await fleet.a.set(Member("\(away[0])", "again"))
+        #expect(
+            await eventually {
+                await fleet.b.read(Member.self, "Member:\(away[0])")?.name == "again"
+            })
+    }
+
     @Test("A wrong password is a clear error")
     func wrongPassword() async throws {
         let server = try TestServer(password: "right")

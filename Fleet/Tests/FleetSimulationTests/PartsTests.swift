@@ -56,10 +56,6 @@ struct PartsTests {
         #expect([3, 4, 5].map { copies.read($0) } == [12, 11, 13])
         copies.store(5, 9)
         #expect(copies.read(5) == 13)
-        copies.removeAll()
-        #expect(copies.read(5) == nil)
-        copies.store(6, 14)
-        #expect(copies.read(6) == 14)
     }
 
     @Test("A near cache does what a list in the order of reads does")

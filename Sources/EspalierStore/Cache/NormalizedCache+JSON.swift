@@ -129,6 +129,16 @@ extension NormalizedCache {
         ) { try $0.json(nameSpace, identifier, options, into: &$1) }
     }
 
+    /// Returns a node or a collection as JSON, and tells the nodes of the tree.
+    package func namedJSON(
+        _ nameSpace: NameSpace, _ identifier: String, _ options: JSONTreeOptions,
+        accepting freshness: Freshness
+    ) -> ReadOutcome<NamedValue<[UInt8]>> {
+        namedOutcome(Self.target(nameSpace, identifier).accepting(freshness)) { reader, json in
+            try reader.json(nameSpace, identifier, options, into: &json)
+        }
+    }
+
     /// Returns the names of the expired records in a node or a collection.
     package func expiredNames(
         inJSON options: JSONTreeOptions, _ nameSpace: NameSpace, _ identifier: String

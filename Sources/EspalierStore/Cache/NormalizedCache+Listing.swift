@@ -54,7 +54,7 @@ extension NormalizedCache {
         StoredNodes(cache: self)
     }
 
-    fileprivate func list<R>(
+    func list<R>(
         _ body: (SnapshotReader) throws -> R
     ) throws(CacheError) -> R {
         let limits = engine.configuration.limits

@@ -209,14 +209,112 @@ extension NormalizedCache {
             }
         }
     }
+
+    /// Makes all records count as expired whose names satisfy a condition. Blocks the calling
+    /// thread until that is committed. Other reads and writes go on meanwhile.
+    ///
+    /// - Throws: A ``CacheError``: `damaged` if a record can't be read, and so has no name. Then
+    ///   some of the records count as expired, and others do not.
+    /// - Complexity: O(*n*) in the records of the cache. Holds the names of 4,096 in memory.
+    package func outdateAll(
+        where isOutdated: (NameSpace, String) -> Bool
+    ) throws(CacheError) {
+        var position: [UInt8]? = []
+        while let start = position {
+            let (names, next) = try list { try $0.names(from: start, limit: 4_096) }
+            try outdate(names.filter(isOutdated)).wait()
+            position = next
+        }
+    }
+}
+
+// MARK: - Trees with names
+
+/// A value that was read, and the identifiers of the nodes that the read has met.
+package struct NamedValue<Value: Sendable>: Sendable {
+    package let value: Value
+    package let nodes: Set<String>
+}
+
+extension NormalizedCache {
+    /// Reads a node or a key, and tells the nodes of the tree. Does not use decoded trees in
+    /// memory, which have no names.
+    ///
+    /// - Parameter nameSpace: `.node` or `.key`.
+    package func namedOutcome<Model: IdentifiedModel>(
+        of type: Model.Type, _ nameSpace: NameSpace, _ identifier: String,
+        accepting freshness: Freshness
+    ) -> ReadOutcome<NamedValue<Model>> {
+        let target = ReadTarget(type: type, nameSpace: nameSpace, identifier: identifier)
+        return namedOutcome(target.accepting(freshness)) { reader, model in
+            nameSpace == .key
+                ? try reader.model(type, forKey: identifier, into: &model)
+                : try reader.node(type, identifier, into: &model)
+        }
+    }
+
+    /// Reads a collection, and tells the nodes of its trees. Does not use decoded trees in memory.
+    package func namedOutcome<Model: IdentifiedModel>(
+        ofCollection key: String, of type: Model.Type, accepting freshness: Freshness
+    ) -> ReadOutcome<NamedValue<[Model]>> {
+        let target = ReadTarget(type: type, nameSpace: .collection, identifier: key)
+        return namedOutcome(target.accepting(freshness)) { reader, models in
+            try reader.collection(type, forKey: key, into: &models)
+        }
+    }
+
+    func namedOutcome<Value>(
+        _ target: ReadTarget,
+        _ read: (SnapshotReader, inout Value?) throws -> ReadOutcome<Void>
+    ) -> ReadOutcome<NamedValue<Value>> {
+        outcome(target, .latest, .touch) { reader, named in
+            reader.memory = nil
+            reader.notesNames = true
+            var value: Value?
+            let outcome = try read(reader, &value)
+            named = value.map { NamedValue(value: $0, nodes: reader.names) }
+            return outcome
+        }
+    }
 }
 
 extension SnapshotReader {
+    /// Returns the names of records in the order of the index, and where the next ones begin; nil
+    /// at the end.
+    ///
+    /// - Throws: An error if a part of the index or a record can't be read.
+    fileprivate func names(
+        from start: [UInt8], limit: Int
+    ) throws -> (names: [(nameSpace: NameSpace, identifier: String)], next: [UInt8]?) {
+        let stored = try StoredRecords(snapshot, generation, keepsBlocks: true)
+        var names: [(nameSpace: NameSpace, identifier: String)] = []
+        var (next, isDamaged) = ([UInt8]?.none, false)
+        let noteDamage = { (_: [UInt8]) in isDamaged = true }
+        try snapshot.forEachIndexEntry(generation.keyspaces, from: start, damaged: noteDamage) {
+            // The first group may begin before `start`.
+            guard !$0.bytes.lexicographicallyPrecedes(start) else { return true }
+            guard names.count < limit else {
+                next = $0.bytes
+                return false
+            }
+            if let record = try stored.record($0.handle) {
+                names.append((record.nameSpace, record.identifier))
+            }
+            return true
+        }
+        guard !isDamaged else {
+            throw CacheError(.damaged, "A part of the index can't be read. It will be repaired.")
+        }
+        return (names, next)
+    }
+
     /// Runs a read, and notes the names of the expired records. `read` returns why it has missed.
     func noteExpired(
         into names: inout [(nameSpace: NameSpace, identifier: String)]?,
         _ read: () throws -> MissReason?
     ) rethrows -> ReadOutcome<Void> {
+        // What is decoded is not what memory would keep: the names.
+        memory = nil
         notesExpired = true
         if let reason = try read() { return .miss(reason) }
         names = expired
