@@ -6,7 +6,8 @@ public import EspalierRecords
 // A read costs one transaction, and one look-up and one decoding per node. No lock is held while
 // models are made.
 //
-// The form that suspends reads a tree of up to 128 nodes on the calling thread if it has nothing to
+// The form that suspends answers what is in memory at once, on the caller's actor. It leaves the
+// actor to read records: a tree of up to 128 nodes on a thread of Swift's pool if it has nothing to
 // wait for, and others on a thread of the cache. If its task is cancelled, it returns at once with
 // the miss `cancelled`, and the read ends before its next record.
 extension NormalizedCache {
@@ -42,7 +43,11 @@ extension NormalizedCache {
         }
     }
 
-    /// Reads the tree of the node `identifier` on another thread.
+    /// Reads the tree of the node `identifier`: at once if it is in memory, on another thread if
+    /// not.
+    ///
+    /// A read from memory does not suspend, so a view that reads on the main actor has its model in
+    /// the same frame.
     ///
     /// - Parameters:
     ///   - type: The type as which the node is read.
@@ -51,7 +56,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the node the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
-    public func read<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
@@ -86,7 +91,8 @@ extension NormalizedCache {
         }
     }
 
-    /// Reads the tree of the node `identifier` on another thread and says why, if it misses.
+    /// Reads the tree of the node `identifier` and says why, if it misses: at once if it is in
+    /// memory, on another thread if not.
     ///
     /// - Parameters:
     ///   - type: The type as which the node is read.
@@ -95,7 +101,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the node the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
-    public func readOutcome<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
@@ -128,7 +134,8 @@ extension NormalizedCache {
             accepting: freshness)
     }
 
-    /// Reads the tree of the node with an `id` on another thread.
+    /// Reads the tree of the node with an `id`: at once if it is in memory, on another thread if
+    /// not.
     ///
     /// - Parameters:
     ///   - type: The type as which the node is read.
@@ -137,7 +144,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the node the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it; nil for a miss.
-    public func read<Model: NodeModel>(
+    public nonisolated(nonsending) func read<Model: NodeModel>(
         _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
@@ -181,7 +188,7 @@ extension NormalizedCache {
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the node the last to be evicted.
     /// - Returns: The model, and all missing fields of all records.
-    public func readPartial<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func readPartial<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
         access: Access = .touch
     ) async -> PartialRead<Model> {
@@ -212,7 +219,8 @@ extension NormalizedCache {
         }
     }
 
-    /// Reads the model under `key` on another thread, or else the node whose identifier `key` is.
+    /// Reads the model under `key`, or else the node whose identifier `key` is: at once if it is in
+    /// memory, on another thread if not.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.
@@ -221,7 +229,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the entry the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The model with everything below it, or the reason of the miss.
-    public func modelOutcome<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
@@ -253,7 +261,7 @@ extension NormalizedCache {
         }
     }
 
-    /// Reads the collection under `key` on another thread.
+    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
     ///
     /// The result leaves out elements whose node was deleted. Any other gap makes the whole
     /// collection a miss.
@@ -265,7 +273,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the collection the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
-    public func collectionOutcome<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<[Model]> {
@@ -298,7 +306,7 @@ extension NormalizedCache {
         }
     }
 
-    /// Reads the collection under `key` on another thread.
+    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
     ///
     /// - Parameters:
     ///   - type: The type as which the elements are read.
@@ -307,7 +315,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the collection the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
-    public func collection<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
@@ -360,7 +368,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the collection the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order, or the reason of the miss.
-    public func collectionOutcome<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch,
         accepting freshness: Freshness = .fresh
@@ -400,7 +408,7 @@ extension NormalizedCache {
     ///   - access: Whether the read makes the collection the last to be evicted.
     ///   - freshness: Whether the read accepts records that have expired.
     /// - Returns: The elements in order; nil for a miss.
-    public func collection<Model: IdentifiedModel>(
+    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
         consistency: Consistency = .latest, access: Access = .touch,
         accepting freshness: Freshness = .fresh
@@ -437,7 +445,7 @@ extension NormalizedCache {
     ///   - key: The collection's key.
     ///   - consistency: Whether the read waits for the writes submitted before it.
     ///   - access: Whether the read makes the collection the last to be evicted.
-    public func collectionCount(
+    public nonisolated(nonsending) func collectionCount(
         forKey key: String, consistency: Consistency = .latest, access: Access = .touch
     ) async -> Int? {
         await outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
@@ -521,15 +529,26 @@ extension NormalizedCache {
         return engine.outcome(of: finding, value)
     }
 
-    func outcome<Value>(
+    nonisolated(nonsending) func outcome<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping SendableReadBody<Value>
     ) async -> ReadOutcome<Value> {
         guard !Task.isCancelled else { return .miss(.cancelled) }
+        if !isClosed,
+            let known = engine.remembered(target, as: Value.self, consistency, access)
+        {
+            return engine.outcome(of: known)
+        }
+        return await outcomeOfRecords(target, consistency, access, body)
+    }
+
+    /// Reads what is not in memory: on this thread if it is small.
+    @concurrent
+    private func outcomeOfRecords<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: @escaping SendableReadBody<Value>
+    ) async -> ReadOutcome<Value> {
         if !isClosed {
-            if let known = engine.remembered(target, as: Value.self, consistency, access) {
-                return engine.outcome(of: known)
-            }
             var value: Value?
             let finding = engine.readSmall(target, as: Value.self, consistency, access) {
                 try body($0, &value)
@@ -539,8 +558,9 @@ extension NormalizedCache {
         return await outcomeOnReader(target, consistency, access, body)
     }
 
-    /// Reads what is not in memory, as a whole: on this thread if it is small, like the form above.
+    /// Reads what is not in memory, as a whole: on this thread if it is small.
     @inline(never)
+    @concurrent
     private func decoded<Value: Sendable>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping SendableReadBody<Value>

@@ -402,3 +402,58 @@ private struct Nosy: NormalizedModel {
 
     func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
 }
+
+/// Counts the turns that other work gets on an actor.
+private actor Screen {
+    private let cache: NormalizedCache
+    private var turns = 0
+
+    init(_ cache: NormalizedCache) { self.cache = cache }
+
+    private func takeTurn() { turns += 1 }
+
+    /// Returns how many turns other work had while the actor awaited reads.
+    func turnsDuringReads(
+        _ read: nonisolated(nonsending) (NormalizedCache) async -> Bool
+    ) async -> Int {
+        for _ in 0..<50 {
+            Task { self.takeTurn() }
+            let before = turns
+            #expect(await read(cache))
+            guard turns == before else { return turns - before }
+        }
+        return 0
+    }
+}
+
+@Suite("Reads from memory on an actor", .timeLimit(.minutes(1)))
+struct MemoryIsolationTests {
+    @Test("A read of a tree in memory does not leave the caller's actor; one from the file does")
+    func staysOnActor() async throws {
+        try await withCache { cache in
+            let feed = Feed("f:1", messages: [Message("m:1", from: Person("p:1", "Ada"))])
+            try await cache.set(feed).committed
+            try await cache.setCollection([feed], forKey: "feeds").committed
+            let screen = Screen(cache)
+            for _ in 0..<2 {
+                _ = await cache.read(Feed.self, "f:1")
+                _ = await cache.readOutcome(Feed.self, "f:1")
+                _ = await cache.collection(of: Feed.self, forKey: "feeds")
+            }
+            #expect(await screen.turnsDuringReads { await $0.read(Feed.self, "f:1") == feed } == 0)
+            #expect(
+                await screen.turnsDuringReads {
+                    await $0.readOutcome(Feed.self, "f:1").value == feed
+                } == 0)
+            #expect(
+                await screen.turnsDuringReads {
+                    await $0.collection(of: Feed.self, forKey: "feeds") == [feed]
+                } == 0)
+            let turns = await screen.turnsDuringReads { cache in
+                cache.trimMemory()
+                return await cache.read(Feed.self, "f:1") == feed
+            }
+            #expect(turns > 0, "decoding does not keep the actor busy")
+        }
+    }
+}
