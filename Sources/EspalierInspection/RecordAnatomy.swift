@@ -129,18 +129,7 @@ extension RecordAnatomy {
 
     /// Finds the frame in which the record stands if it is there. Returns false if there is none.
     private mutating func findFrame(_ inspection: Inspection) throws -> Bool {
-        let found = try inspection.snapshot.withCursor(inspection.keyspaces.nodes) { cursor in
-            guard try cursor.seek(atOrBefore: handle.rawValue) else {
-                return nil as (key: Handle, value: [UInt8])?
-            }
-            return try cursor.withEntry { key, value in
-                (
-                    try Handle(stored: key),
-                    try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
-                )
-            }
-        }
-        guard let found else { return false }
+        guard let found = try inspection.stored.container(around: handle) else { return false }
         place = Place(key: found.key, byteCount: found.value.count)
         do {
             let frames = try inspection.stored.frames(of: found.value, key: found.key)

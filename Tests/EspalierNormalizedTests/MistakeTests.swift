@@ -44,6 +44,7 @@ struct Mistake: CustomTestStringConvertible, Sendable {
         member("var modelIdentifier: String { \"a\" }", "'modelIdentifier' must be a String?"),
         member("let state: State", unstorable, more: state),
         member("let states: [State]?", unstorable, more: state),
+        member("let tone: Tone", unstorable, more: "enum Tone: String { case plain }"),
         member("let byState: [State: Int]", unstorable, more: state),
         Mistake(
             "@Normalized enum Event {\n    case failed(State)\n    case done\n}\n\(state)", line: 2,
@@ -87,7 +88,7 @@ struct MistakeTests {
         #expect(!text.contains("please submit a bug report"))
     }
 
-    @Test("There are 24 of them")
-    func count() { #expect(Mistake.all.count == 24) }
+    @Test("There are 25 of them")
+    func count() { #expect(Mistake.all.count == 25) }
 }
 #endif

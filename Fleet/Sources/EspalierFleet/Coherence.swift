@@ -38,7 +38,7 @@ extension Duration {
     var milliseconds: Int { nanoseconds / 1_000_000 }
 }
 
-/// How current the copies of a host are, and the one place where they change.
+/// Knows how current a host's copies are. All changes of copies go through it.
 ///
 /// Each server numbers its commits. A follower hands on the names that each commit changed, in
 /// order. `processed` is the last commit of a server whose names the near cache counts as outdated.
@@ -49,8 +49,9 @@ extension Duration {
 ///     fetched                  5             waits: commit 5 may have changed another copy, too
 ///     fetched       2                        may be restored unless 3 or 4 changed it
 ///
-/// A server whose changes can't be followed up is *reset*: its copies are given up, and those of
-/// other servers stay. Meanwhile no tree with a record of that server counts as current.
+/// A gap in a server's changes *resets* it: its copies become outdated, and those of other servers
+/// stay. Meanwhile no tree with a record of that server counts as current. The same happens if the
+/// near cache fails to make copies outdated.
 ///
 /// What must never happen: that a copy is restored over a newer state that the follower has told
 /// of. So names become outdated, and copies are restored, under one lock, and a copy is restored
@@ -64,16 +65,20 @@ final class Coherence: Sendable {
         /// How often the server's copies were given up. A copy that was fetched before that is not
         /// restored after it: the server may give out the same numbers again.
         var epoch = 0
-        /// Whether its copies are being given up: until that has ended, they look fresh.
-        var isGivingUp = false
+        /// Whether its copies are still to be made outdated. Until then they look fresh.
+        var isOutdatingCopies = false
+        /// Whether the follower has to do that again, because the near cache has failed.
+        var mustOutdateCopies = false
+        /// Changes of copies that the near cache may not have committed.
+        var tickets: [WriteTicket] = []
         var processed: UInt64 = 0
-        /// Changes before this commit are not in `recent` any more.
+        /// Changes up to this commit may be missing in `recent`.
         var windowStart: UInt64 = 0
         var runIdentifier = ""
-        /// The commits of this host that are near already, and that the follower has not met.
+        /// Own commits whose records are near, and that the follower has not processed.
         var own: Set<UInt64> = []
-        /// The times of the versions of commits of this host of which the follower has not heard.
-        var ownVersions: Set<UInt64> = []
+        /// The versions of own commits that the follower has not processed.
+        var ownVersions: Set<RecordVersion> = []
         /// The last moment at which the host knew all of the server's commits.
         var confirmed: Moment?
     }
@@ -103,6 +108,9 @@ final class Coherence: Sendable {
 
     /// The most names in `recent`.
     private static let recentLimit = 50_000
+    /// The most changes that are noted for the next heartbeat. Beyond that, those are forgotten that
+    /// have succeeded.
+    private static let ticketLimit = 1_000
     static let waitLimit = Duration.milliseconds(300)
 
     init(
@@ -131,8 +139,8 @@ final class Coherence: Sendable {
         return earliest >= 0 && Moment.now.nanoseconds - earliest <= limit
     }
 
-    /// Whether the host knew the commits of a server at most `limit` nanoseconds ago.
-    func isAnyCurrent(within limit: Int) -> Bool {
+    /// Whether the host knew any server's commits at most `limit` nanoseconds ago.
+    func isAnyServerCurrent(within limit: Int) -> Bool {
         let latest = state.withLock { state in
             state.servers.map { $0.confirmed?.nanoseconds ?? .min }.max() ?? .min
         }
@@ -156,7 +164,7 @@ final class Coherence: Sendable {
     // MARK: What a follower tells
 
     /// Begins to follow a server. Unless the follower can go on after the last processed commit, it
-    /// has to give up the server's copies: see `giveUpCopies`.
+    /// has to give up the server's copies: see `outdateCopies`.
     ///
     /// - Returns: The commit after which to go on, and whether to give up copies.
     func follow(
@@ -198,11 +206,12 @@ final class Coherence: Sendable {
                 guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
                 state.servers[server].processed = entry.clock
                 for name in entry.names {
-                    state.recent[name] = entry.clock
+                    // An own commit may be noted before those that precede it.
+                    state.recent[name] = max(state.recent[name] ?? 0, entry.clock)
                     state.order.append((server, entry.clock, name))
                 }
                 let isOwn =
-                    state.servers[server].ownVersions.remove(entry.version.time) != nil
+                    state.servers[server].ownVersions.remove(entry.version) != nil
                 if !isOwn { foreign += entry.names }
                 guard state.servers[server].own.remove(entry.clock) == nil else { continue }
                 changed += entry.names
@@ -210,7 +219,7 @@ final class Coherence: Sendable {
             if !entries.isEmpty { forget(&state) }
             if !changed.isEmpty {
                 memory.remove(changed)
-                near.outdate(shared: Set(changed))
+                note(near.outdate(shared: Set(changed)), [server], &state)
             }
             if !foreign.isEmpty { statistics.add(\.changesReceived, foreign.count) }
             return (foreign, takeWaiters(&state))
@@ -219,14 +228,14 @@ final class Coherence: Sendable {
         return foreign
     }
 
-    /// Notes that at a moment the last commit of a server was one that the host has processed.
+    /// Notes that the host had processed all commits of a server at a moment.
     ///
     /// - Parameter runIdentifier: The server's process, as it named itself. That of the follower may
     ///   be another one.
     func confirm(_ server: Int, _ clock: UInt64, runIdentifier: String, at moment: Moment) {
         state.withLock { state in
             let known = state.servers[server]
-            guard known.isFollowed, !known.isGivingUp, known.runIdentifier == runIdentifier,
+            guard known.isFollowed, !known.isOutdatingCopies, known.runIdentifier == runIdentifier,
                 clock <= known.processed
             else { return }
             state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
@@ -234,48 +243,106 @@ final class Coherence: Sendable {
         }
     }
 
-    /// Notes that changes of a server can't be followed up. The follower has to give up its copies:
-    /// see `giveUpCopies`.
+    /// Resets a server, because commits are missing. The follower then has to call `outdateCopies`.
     func reset(_ server: Int, to clock: UInt64) {
-        state.withLock { reset(server, to: clock, &$0) }
+        let waiters = state.withLock { state in
+            reset(server, to: clock, &state)
+            // What they wait for may be a commit of before.
+            defer { state.waiters.removeAll { $0.server == server } }
+            return state.waiters.filter { $0.server == server }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
 
-    /// No copy of the server counts as current from here on, and none that is being fetched is
-    /// restored.
+    /// From here on, no copy of the server is current, and no copy fetched earlier is restored.
     private func reset(_ server: Int, to clock: UInt64, _ state: inout State) {
         state.servers[server].processed = clock
         state.servers[server].windowStart = clock
-        state.servers[server].epoch += 1
-        state.servers[server].isGivingUp = true
         state.servers[server].own = []
         state.servers[server].ownVersions = []
-        state.servers[server].confirmed = nil
-        publishAge(state)
+        distrustCopies(of: server, &state)
         state.order.removeFirst(state.forgotten)
         state.forgotten = 0
         state.order.removeAll { $0.server == server }
         state.recent = [:]
-        for change in state.order { state.recent[change.name] = change.clock }
+        for change in state.order {
+            state.recent[change.name] = max(state.recent[change.name] ?? 0, change.clock)
+        }
         memory.removeAll()
         statistics.add(\.resets, 1)
     }
 
-    /// Makes all copies of a server outdated that were restored before its last reset. Blocks the
-    /// thread of the follower, for about a microsecond for each copy of any server. Until it has
-    /// ended, no copy of the server counts as current. Those of other servers do.
-    ///
-    /// - Parameter isOnServer: Whether a record is on the server.
-    func giveUpCopies(of server: Int, where isOnServer: (SharedName) -> Bool) {
-        do {
-            try near.outdateShared(where: isOnServer)
-        } catch {
-            // A copy that can't be read has no name. Perhaps it can be read again later.
-            state.withLock { _ in _ = near.removeAll() }
-        }
-        state.withLock { $0.servers[server].isGivingUp = false }
+    private func distrustCopies(of server: Int, _ state: inout State) {
+        state.servers[server].epoch += 1
+        state.servers[server].isOutdatingCopies = true
+        state.servers[server].confirmed = nil
+        publishAge(state)
     }
 
-    /// Notes that a server can't be followed any more.
+    /// Makes all copies of a server outdated that were restored before its last reset. Blocks the
+    /// thread of the follower, for about a microsecond for each copy of any server. Until it has
+    /// succeeded, no copy of the server counts as current. Those of other servers do.
+    ///
+    /// - Parameter isOnServer: Whether a record is on the server.
+    /// - Returns: False if the near cache has failed; to be called again.
+    @discardableResult
+    func outdateCopies(of server: Int, where isOnServer: (SharedName) -> Bool) -> Bool {
+        let isDone: Bool
+        do {
+            try near.outdateShared(where: isOnServer)
+            isDone = true
+        } catch {
+            // A damaged copy hides its server, so the copies of all are removed.
+            isDone = (try? near.removeAll().wait()) != nil
+        }
+        state.withLock { state in
+            state.servers[server].mustOutdateCopies = !isDone
+            if isDone { state.servers[server].isOutdatingCopies = false }
+        }
+        return isDone
+    }
+
+    /// Whether the follower of a server has to call `outdateCopies`, because a change of copies has
+    /// failed.
+    func mustOutdateCopies(of server: Int) -> Bool {
+        state.withLock { $0.servers[server].mustOutdateCopies }
+    }
+
+    /// Notes a change of copies that must not fail: on a full disk, outdated copies would look fresh
+    /// for ever. The next heartbeat of the servers waits for it.
+    private func note(_ ticket: WriteTicket, _ servers: Set<Int>, _ state: inout State) {
+        for server in servers {
+            if state.servers[server].tickets.count >= Self.ticketLimit {
+                state.servers[server].tickets.removeAll { ticket in
+                    if case .success? = ticket.result { true } else { false }
+                }
+            }
+            state.servers[server].tickets.append(ticket)
+        }
+    }
+
+    /// Waits until the near cache has outdated all copies that it was told to outdate. Returns false
+    /// if it has failed: then no copy of the server is current until `outdateCopies` succeeds.
+    func hasOutdatedCopies(of server: Int) async -> Bool {
+        let tickets = state.withLock { state in
+            defer { state.servers[server].tickets = [] }
+            return state.servers[server].tickets
+        }
+        for ticket in tickets {
+            do {
+                try await ticket.committed
+            } catch {
+                state.withLock { state in
+                    distrustCopies(of: server, &state)
+                    state.servers[server].mustOutdateCopies = true
+                }
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Notes a server that can't be reached, and ends all waits for it.
     func lose(_ server: Int) {
         let waiters = state.withLock { state in
             state.servers[server].isFollowed = false
@@ -329,7 +396,7 @@ final class Coherence: Sendable {
         let epoch: Int
     }
 
-    /// How often the copies of each server were given up. To be noted before servers are asked.
+    /// The epoch of each server. Callers take it before they ask the servers.
     var epochs: [Int] { state.withLock { $0.servers.map(\.epoch) } }
 
     /// Waits until the follower has processed a commit of a server. Returns false if it does not in
@@ -353,13 +420,13 @@ final class Coherence: Sendable {
 
     /// Puts fetched records into the near cache, once the follower is as far as they are.
     ///
-    /// - Returns: Whether all of them are there.
+    /// - Returns: How many of them are near: not those that have changed meanwhile, and none if the
+    ///   follower does not come so far.
     @discardableResult
-    func restore(_ copies: [Copy]) async -> Bool {
-        guard !copies.isEmpty else { return true }
+    func restore(_ copies: [Copy]) async -> Int {
         for server in Set(copies.map(\.server)) {
             let latest = copies.reduce(0) { $1.server == server ? max($0, $1.clock) : $0 }
-            guard await wait(for: latest, of: server) else { return false }
+            guard await wait(for: latest, of: server) else { return 0 }
         }
         return state.withLock { state in restore(copies, &state) }
     }
@@ -367,12 +434,12 @@ final class Coherence: Sendable {
     /// Notes that this host is about to commit a version on a server, so that the follower does not
     /// take the commit for that of another host.
     func announce(_ version: RecordVersion, on server: Int) {
-        state.withLock { _ = $0.servers[server].ownVersions.insert(version.time) }
+        state.withLock { _ = $0.servers[server].ownVersions.insert(version) }
     }
 
-    /// Notes that an announced commit was not made, or that nobody knows.
+    /// Notes that an announced commit has failed, or may have failed.
     func retract(_ version: RecordVersion, on server: Int) {
-        state.withLock { _ = $0.servers[server].ownVersions.remove(version.time) }
+        state.withLock { _ = $0.servers[server].ownVersions.remove(version) }
     }
 
     /// Puts records into the near cache that a commit of this host has written, at once if the
@@ -388,23 +455,29 @@ final class Coherence: Sendable {
                 state.servers[first.server].epoch == first.epoch
             else { return nil }
             state.servers[first.server].own.insert(first.clock)
-            note(copies, &state)
-            return restore(copies, &state)
+            noteOwnCommit(copies, &state)
+            // The follower skips this commit. If the near cache refuses the records, because they
+            // are too many for one write, the copies of before must not look fresh.
+            note(near.outdate(shared: copies.map(\.name)), [first.server], &state)
+            return restore(copies, &state) == copies.count
         }
         if let isNext { return isNext }
-        return await restore(copies)
+        return await restore(copies) == copies.count
     }
 
     /// Notes a commit of this host, of which the follower has not heard, so that no older copy of its
     /// records is restored from now on.
-    private func note(_ copies: [Copy], _ state: inout State) {
-        for copy in copies where state.recent[copy.name].map({ $0 < copy.clock }) ?? true {
+    private func noteOwnCommit(_ copies: [Copy], _ state: inout State) {
+        for copy in copies
+        where copy.epoch == state.servers[copy.server].epoch
+            && state.recent[copy.name].map({ $0 < copy.clock }) ?? true
+        {
             state.recent[copy.name] = copy.clock
             state.order.append((copy.server, copy.clock, copy.name))
         }
     }
 
-    private func restore(_ copies: [Copy], _ state: inout State) -> Bool {
+    private func restore(_ copies: [Copy], _ state: inout State) -> Int {
         let current = copies.filter { copy in
             copy.epoch == state.servers[copy.server].epoch
                 && copy.clock >= state.servers[copy.server].windowStart
@@ -412,7 +485,7 @@ final class Coherence: Sendable {
         }
         near.restore(shared: current.lazy.map { ($0.name, $0.record) })
         for copy in current where copy.record.isTombstone { deleteEntry(copy.name) }
-        return current.count == copies.count
+        return current.count
     }
 
     /// Deletes the copy of a key or a collection that servers do not have any more.
@@ -427,14 +500,14 @@ final class Coherence: Sendable {
     /// Makes copies outdated that a commit of this host has replaced.
     func outdate(_ copies: [Copy]) {
         state.withLock { state in
-            note(copies, &state)
-            near.outdate(shared: copies.map(\.name))
+            noteOwnCommit(copies, &state)
+            note(near.outdate(shared: copies.map(\.name)), Set(copies.map(\.server)), &state)
         }
     }
 
-    /// Makes copies outdated that this host may have changed.
-    func outdate(_ names: [SharedName]) {
-        state.withLock { _ in _ = near.outdate(shared: names) }
+    /// Makes copies of a server's records outdated that this host may have changed.
+    func outdate(_ names: [SharedName], on server: Int) {
+        state.withLock { note(near.outdate(shared: names), [server], &$0) }
         memory.remove(names)
     }
 
@@ -443,7 +516,7 @@ final class Coherence: Sendable {
     /// Returns up to which commits the copies are current; nil while some are being given up.
     func position(of names: [String]) -> NearFile.Position? {
         state.withLock { state in
-            guard !state.servers.contains(where: \.isGivingUp) else { return nil }
+            guard !state.servers.contains(where: \.isOutdatingCopies) else { return nil }
             return NearFile.Position(
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)
@@ -499,7 +572,10 @@ final class RecordMemory: Sendable {
 /// What a later process has to know to go on with the copies of this one: the file
 /// `fleet-position` beside the near cache, which says up to which commit of each server the copies
 /// are current. Without it the later process begins without copies.
-struct NearFile: Sendable {
+///
+/// One host at a time uses a near cache: a copy that one host restores may be one that another host
+/// knows to be outdated. The file `fleet-lock` is locked as long as the object lives.
+final class NearFile: Sendable {
     struct Position: Codable {
         struct Server: Codable {
             var name: String
@@ -510,8 +586,24 @@ struct NearFile: Sendable {
     }
 
     private let url: URL
+    private let lock: Int32
 
-    init(directory: String) { url = URL(fileURLWithPath: "\(directory)/fleet-position") }
+    /// Locks the near cache.
+    ///
+    /// - Throws: `FleetError.nearInUse` if another host uses it, or if the lock can't be made.
+    init(directory: String) throws(FleetError) {
+        url = URL(fileURLWithPath: "\(directory)/fleet-position")
+        lock = unsafe open("\(directory)/fleet-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            if lock >= 0 { Foundation.close(lock) }
+            throw .nearInUse(directory: directory)
+        }
+    }
+
+    deinit { Foundation.close(lock) }
+
+    /// Lets another host use the near cache.
+    func unlock() { flock(lock, LOCK_UN) }
 
     /// Saves a position, or removes that of before.
     func update(_ position: Position?) {

@@ -75,6 +75,8 @@ public enum FleetError: Error, Sendable, CustomStringConvertible {
     case miss(String)
     /// The cache is closed.
     case closed
+    /// Another process, or another object of this one, uses the directory of the near cache.
+    case nearInUse(directory: String)
 
     /// The error in words, and what to do.
     public var description: String {
@@ -85,6 +87,8 @@ public enum FleetError: Error, Sendable, CustomStringConvertible {
             "Other hosts changed the same records at each of \(attempts) attempts. Try again later."
         case .miss(let reason): "There is no such model: \(reason)."
         case .closed: "The cache is closed."
+        case .nearInUse(let directory):
+            "\(directory): another host uses this near cache. Close it, or name another directory."
         }
     }
 }

@@ -292,6 +292,10 @@ public final class FleetInspector: Sendable {
                                 positions[index] = commit.number
                                 continuation.yield(commit)
                             }
+                            // A server that comes back with an older state has smaller numbers.
+                            let reply = try await self.ask(
+                                server, RedisCommand("GET", server.clockKey))
+                            positions[index] = min(positions[index], RecordServer.clock(reply))
                         }
                         try await Task.sleep(for: .milliseconds(50))
                     }
@@ -323,19 +327,24 @@ extension SharedCache {
     /// records, so it needs no model types.
     ///
     /// - Parameters:
-    ///   - identifiers: The identifiers of the roots. Those that no server has are skipped.
+    ///   - identifiers: The identifiers of the roots.
     ///   - depth: How many levels of children to follow.
-    /// - Returns: The number of records that are near now.
+    /// - Returns: How many records were put near, and which roots no server has.
     /// - Throws: `FleetError.unavailable` if a server does not answer.
-    public func warm(_ identifiers: [String], depth: Int = 16) async throws -> Int {
+    public func warm(
+        _ identifiers: [String], depth: Int = 16
+    ) async throws -> (records: Int, missing: [String]) {
         let tree = SharedTree(shapes: servers.shapes)
         var fetch = TreeFetch<Never>(servers, tree) { _ in
             preconditionFailure("Nothing is read from a tree without a type.")
         }
-        for identifier in identifiers { _ = tree.position(of: SharedName(.node, identifier)) }
+        let roots = identifiers.map { tree.position(of: SharedName(.node, $0)) }
         let epochs = coherence.epochs
         try await fetch.fetchLevels(depth)
         let copies = fetch.copies(epochs)
-        return await coherence.restore(copies) ? copies.count : 0
+        let missing = zip(identifiers, roots).filter { _, position in
+            tree.record(at: position).map(\.isTombstone) ?? true
+        }
+        return (await coherence.restore(copies), missing.map(\.0))
     }
 }

@@ -12,8 +12,8 @@ import Synchronization
 /// there are some, and otherwise when one comes, or after a second.
 ///
 /// Every `heartbeat` a task asks for the number of the last commit. Once the thread has processed
-/// it, the host knows all commits that there were when the task asked. A server ends waits for
-/// commits only every 100 ms, so the answers to the thread would not tell that often enough.
+/// it, the host knows all commits that there were when the task asked. Redis ends waits only every
+/// 100 ms, so an empty answer to the thread would come too late.
 final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer
@@ -60,11 +60,11 @@ final class Follower: Sendable {
         thread.start()
         Task.detached { [self] in
             while !isClosed.load(ordering: .relaxed) {
-                await beat()
+                await sendHeartbeat()
                 try? await Task.sleep(for: heartbeat)
             }
         }
-        // Apart, because the thread and the heartbeat may wait for a server.
+        // Separate: the thread and the heartbeat may wait for a server.
         Task.detached { [self] in
             while !isClosed.load(ordering: .relaxed) {
                 coherence.endLateWaits()
@@ -77,14 +77,16 @@ final class Follower: Sendable {
     private static let waitCheck = Duration.milliseconds(50)
 
     /// Asks for the last commit, and confirms that the host knows it.
-    private func beat() async {
+    private func sendHeartbeat() async {
         let asked = Moment.now
         let command = RedisCommand("GET", server.clockKey)
         guard let answer = try? await server.client.ask([command]), let reply = answer.replies.first
         else { return }
         if case .error = reply { return }
         let clock = RecordServer.clock(reply)
-        guard await coherence.wait(for: clock, of: index, atMost: bound) else { return }
+        guard await coherence.wait(for: clock, of: index, atMost: bound),
+            await coherence.hasOutdatedCopies(of: index)
+        else { return }
         coherence.confirm(index, clock, runIdentifier: answer.runIdentifier, at: asked)
     }
 
@@ -122,20 +124,25 @@ final class Follower: Sendable {
         if isReset { finishReset("has restarted, or can't be followed from where this host was") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
+            if coherence.mustOutdateCopies(of: index) {
+                coherence.outdateCopies(of: index, where: isOnServer)
+            }
             var command = RedisCommand(
                 "XREAD", "COUNT", Self.batch, "BLOCK", Self.patience.milliseconds, "STREAMS",
                 server.changesKey, "\(position)-0")
             command.wait = Self.patience
             let reply = try connection.send([command])[0]
             if case .error(let message) = reply { throw .refused(message) }
-            let entries = Self.entries(reply)
-            let isMissing = isFirst && entries.isEmpty && position < clock
+            let (entries, last) = Self.entries(reply)
+            // Entries of a later version of the library can't be read.
+            let isMissing =
+                entries.last?.clock != last || isFirst && entries.isEmpty && position < clock
             isFirst = false
             guard !isMissing,
                 let changed = coherence.apply(entries, of: index)
             else {
                 // Commits are missing: the server keeps no more of them, or has lost its memory.
-                let last = entries.last?.clock ?? max(position, clock)
+                let last = last ?? max(position, clock)
                 coherence.reset(index, to: last)
                 finishReset("lacks changes that this host has not seen")
                 position = last
@@ -159,14 +166,14 @@ final class Follower: Sendable {
     /// show.
     private func finishReset(_ reason: String) {
         logger?.notice("\(server.name) \(reason): its copies are fetched anew")
-        coherence.giveUpCopies(of: index, where: isOnServer)
+        coherence.outdateCopies(of: index, where: isOnServer)
         observers.notifyReset()
     }
 
-    private static func entries(_ reply: RedisReply) -> [ChangeEntry] {
-        let streams = reply.elements ?? []
-        return streams.flatMap { stream in
-            (stream.elements?.last?.elements ?? []).compactMap(ChangeEntry.init)
-        }
+    /// Returns the entries of an answer, and the number of the last one, whether it can be read or
+    /// not. An entry that can't be read leaves a gap in the numbers.
+    private static func entries(_ reply: RedisReply) -> (entries: [ChangeEntry], last: UInt64?) {
+        let replies = (reply.elements ?? []).flatMap { $0.elements?.last?.elements ?? [] }
+        return (replies.compactMap(ChangeEntry.init), replies.last.flatMap(ChangeEntry.number))
     }
 }

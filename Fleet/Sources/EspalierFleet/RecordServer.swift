@@ -10,7 +10,7 @@ import Synchronization
 ///     PREFIX:k:KEY            the record of a key
 ///     PREFIX:c:KEY            a collection
 ///     PREFIX:shapes           a hash: the shapes, by fingerprint in hexadecimal digits
-///     PREFIX:clock            how many commits the server has had, above the time of the first one
+///     PREFIX:clock            the number of the last commit, in decimal digits
 ///     PREFIX:changes          a stream: the names that each commit changed, under its number
 ///
 /// Every commit is one script: it compares the versions of the records that it replaces, and does
@@ -102,7 +102,10 @@ final class RecordServer: Sendable {
         let reply = try await client.send(
             RedisCommand("XRANGE", changesKey, "\(first + 1)", "\(last)", "COUNT", 10_000))
         let entries = (reply.elements ?? []).compactMap(ChangeEntry.init)
-        guard entries.first?.clock == first + 1, entries.last?.clock == last else { return nil }
+        // An entry that can't be read is missing.
+        guard entries.first?.clock == first + 1, entries.last?.clock == last,
+            UInt64(entries.count) == last - first
+        else { return nil }
         var changed: [SharedName: UInt64] = [:]
         for entry in entries { for name in entry.names { changed[name] = entry.clock } }
         return changed
@@ -241,10 +244,15 @@ struct ChangeEntry: Sendable {
         self.deleted = deleted
     }
 
+    /// Returns the number of a commit from its entry.
+    static func number(of reply: RedisReply) -> UInt64? {
+        guard let identifier = reply.elements?.first?.text else { return nil }
+        return identifier.split(separator: "-").first.flatMap { UInt64($0) }
+    }
+
     /// Returns nil for an entry that is not one of this library's.
     init?(_ reply: RedisReply) {
-        guard let parts = reply.elements, parts.count == 2, let identifier = parts[0].text,
-            let clock = identifier.split(separator: "-").first.flatMap({ UInt64($0) }),
+        guard let parts = reply.elements, parts.count == 2, let clock = Self.number(of: reply),
             let fields = parts[1].elements
         else { return nil }
         var version: RecordVersion?

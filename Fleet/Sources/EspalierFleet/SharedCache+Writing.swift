@@ -4,6 +4,7 @@ import EspalierRedis
 import EspalierSharedRecords
 import EspalierStore
 import Foundation
+import Synchronization
 
 // Writes: compare and set, on as many servers as there are records.
 //
@@ -28,7 +29,7 @@ extension SharedCache {
     ///     the types decide.
     ///   - maxAge: How old the records may be; nil for what their types say.
     /// - Throws: `FlattenError` or `SharedWriteError` for a model that can't be stored;
-    ///   `FleetError.unavailable` and `.contended`.
+    ///   `FleetError.unavailable`, `.contended` and `.closed`.
     public func set(
         _ model: some IdentifiedModel, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) async throws {
@@ -126,7 +127,7 @@ extension SharedCache {
     /// miss.
     ///
     /// - Parameter identifier: The node's identifier.
-    /// - Throws: `FleetError.unavailable` and `.contended`.
+    /// - Throws: `FleetError.unavailable`, `.contended` and `.closed`.
     public func delete(_ identifier: String) async throws {
         try await write(SharedWrite(deleting: [SharedName(.node, identifier)]))
     }
@@ -134,7 +135,7 @@ extension SharedCache {
     /// Deletes the entry of `key`, not the node to which it refers.
     ///
     /// - Parameter key: The key.
-    /// - Throws: `FleetError.unavailable` and `.contended`.
+    /// - Throws: `FleetError.unavailable`, `.contended` and `.closed`.
     public func deleteModel(forKey key: String) async throws {
         try await write(SharedWrite(deleting: [SharedName(.key, key)]))
     }
@@ -142,7 +143,7 @@ extension SharedCache {
     /// Deletes a collection, and none of its elements' nodes.
     ///
     /// - Parameter key: The key.
-    /// - Throws: `FleetError.unavailable` and `.contended`.
+    /// - Throws: `FleetError.unavailable`, `.contended` and `.closed`.
     public func deleteCollection(forKey key: String) async throws {
         try await write(SharedWrite(deleting: [SharedName(.collection, key)]))
     }
@@ -163,6 +164,7 @@ extension SharedCache {
     public func update<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, _ change: @Sendable (Model) throws -> Model
     ) async throws -> Model {
+        try requireOpen()
         let ages = SharedAges(acceptsExpired: true, second: configuration.milliseconds() / 1_000)
         let (name, key) = (SharedName(.node, identifier), SharedName(.key, identifier))
         for attempt in 0..<Self.attempts {
@@ -192,10 +194,15 @@ extension SharedCache {
 
     // MARK: - Commits
 
+    private func requireOpen() throws(FleetError) {
+        if isClosed.load(ordering: .relaxed) { throw .closed }
+    }
+
     /// Runs a write until no other host is ahead of it.
     ///
     /// - Parameter source: Who writes; observers of that source are not told.
     func write(_ write: SharedWrite, source: Int = 0) async throws {
+        try requireOpen()
         for attempt in 0..<Self.attempts {
             let found = try await servers.find(write.names)
             if try await commit(write, over: found, isCertain: true, source: source) { return }
@@ -236,11 +243,11 @@ extension SharedCache {
         // From here on copies of these records may be older than the servers'.
         defer { noteWrite() }
         let epochs = coherence.epochs
+        let parts = parts(of: records, names, found)
         var copies: [[Coherence.Copy]] = []
         var asked = 0
         do {
             counters.add(\.roundTrips, 1)
-            let parts = parts(of: records, names, found)
             let checks = isCertain ? [] : found.filter { records[$0.key] == nil }
             guard isCertain || isOnOneServer(found.keys, parts) else { return false }
             for part in parts {
@@ -255,7 +262,9 @@ extension SharedCache {
                     counters.add(\.conflicts, 1)
                     coherence.retract(version, on: part.server)
                     memory.remove(Array(found.keys))
-                    await settle(copies)
+                    await updateNear(copies)
+                    // The next attempt finds these records equal, and does not tell of them.
+                    tell(of: copies, records, source)
                     return false
                 }
                 copies.append(
@@ -271,17 +280,28 @@ extension SharedCache {
         } catch let error as RedisError {
             counters.add(\.failures, 1)
             coherence.retract(version, on: asked)
-            coherence.outdate(names)
+            for part in parts {
+                coherence.outdate(part.changes.map(\.name), on: part.server)
+            }
             // The server may have the records all the same.
             observers.notify(names, deleted: [], source: 0)
             throw FleetError.unavailable(server: servers.all[asked].name, error)
         }
         counters.add(\.writes, 1)
         remember(copies, found)
-        await settle(copies)
+        await updateNear(copies)
+        tell(of: copies, records, source)
+        return true
+    }
+
+    /// Tells the managers of this host which records commits have changed.
+    private func tell(
+        of copies: [[Coherence.Copy]], _ records: [SharedName: SharedRecord], _ source: Int
+    ) {
+        let names = copies.joined().map(\.name)
+        guard !names.isEmpty else { return }
         let tombstones = names.filter { records[$0]?.isTombstone == true }
         observers.notify(names, deleted: Set(tombstones), source: source)
-        return true
     }
 
     private func isOnOneServer(
@@ -303,9 +323,7 @@ extension SharedCache {
     }
 
     /// Puts the records of commits into the near cache, or makes their copies outdated.
-    private func settle(
-        _ copies: [[Coherence.Copy]]
-    ) async {
+    private func updateNear(_ copies: [[Coherence.Copy]]) async {
         for part in copies where await !coherence.restoreOwn(part) {
             coherence.outdate(part)
         }

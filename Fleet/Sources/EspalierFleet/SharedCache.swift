@@ -51,7 +51,7 @@ public final class SharedCache: Sendable {
     private let flights = Mutex<[FlightKey: Flight]>([:])
     /// Counts the writes of this host that have ended: a read does not join one that began before.
     private let writes = Atomic<Int>(0)
-    private let isClosed = Atomic<Bool>(false)
+    let isClosed = Atomic<Bool>(false)
     /// The configuration's maximum staleness, in nanoseconds.
     private let stalenessLimit: Int
     private let logger: Logger?
@@ -63,7 +63,8 @@ public final class SharedCache: Sendable {
     ///   - configuration: The servers, and how to use them.
     ///   - logger: Receives what operators should know: servers that can't be reached, changes that
     ///     were missed; nil for nothing.
-    /// - Throws: `FleetError.noServers`; `CacheError` if the near cache can't be opened.
+    /// - Throws: `FleetError.noServers`; `CacheError` if the near cache can't be opened,
+    ///   `FleetError.nearInUse` if another host uses it.
     public init(_ configuration: FleetConfiguration, logger: Logger? = nil) throws {
         guard !configuration.servers.isEmpty else { throw FleetError.noServers }
         self.configuration = configuration
@@ -76,7 +77,12 @@ public final class SharedCache: Sendable {
         case .directory(let path):
             near = try NormalizedCache(
                 directory: path, configuration: configuration.nearConfiguration)
-            file = NearFile(directory: path)
+            do {
+                file = try NearFile(directory: path)
+            } catch {
+                near.close()
+                throw error
+            }
         }
         servers = Servers(configuration, counters)
         coherence = Coherence(servers: servers.all.count, near: near, memory, counters)
@@ -99,6 +105,7 @@ public final class SharedCache: Sendable {
         let position = coherence.position(of: servers.all.map(\.name))
         near.close()
         file?.update(position)
+        file?.unlock()
     }
 
     /// What the cache has done since it was opened.
@@ -129,7 +136,7 @@ public final class SharedCache: Sendable {
 
     // MARK: - Positions
 
-    /// How often it is noted up to which commits the copies are current.
+    /// How often the position of the copies is saved.
     private static var saveInterval: Duration { .seconds(5) }
 
     /// Goes on with the copies of an earlier process, if it is known up to which commits they are
@@ -308,9 +315,11 @@ public final class SharedCache: Sendable {
 
     private struct Flight {
         let task: any Sendable
+        let started: Moment
     }
 
-    /// Asks the servers, together with all who ask for the same at the same time.
+    /// Fetches from the servers. Equal reads at the same time share one fetch, unless what it has
+    /// fetched may be older than a read may return.
     private func sharedOutcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
@@ -320,17 +329,23 @@ public final class SharedCache: Sendable {
         let key = FlightKey(
             name: target.name, value: ObjectIdentifier(Value.self), form: target.form,
             acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring))
+        let now = Moment.now
         let task = flights.withLock { flights in
-            if let known = flights[key]?.task as? Task<ReadOutcome<Value>, Never> {
+            if let flight = flights[key],
+                (now - flight.started).nanoseconds < stalenessLimit,
+                let known = flight.task as? Task<ReadOutcome<Value>, Never>
+            {
                 counters.add(\.joinedReads, 1)
                 return known
             }
             let task = Task.detached {
                 let outcome = await self.fetchedOutcome(target, freshness)
-                _ = self.flights.withLock { $0.removeValue(forKey: key) }
+                self.flights.withLock { flights in
+                    if flights[key]?.started == now { flights[key] = nil }
+                }
                 return outcome
             }
-            flights[key] = Flight(task: task)
+            flights[key] = Flight(task: task, started: now)
             return task
         }
         return await task.value
@@ -340,7 +355,7 @@ public final class SharedCache: Sendable {
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
         do {
-            if let known = partlyCurrentOutcome(target, freshness) { return known }
+            if let known = outcomeFromCurrentServers(target, freshness) { return known }
             if let refreshed = try await refreshed(target, freshness) { return refreshed }
             let epochs = coherence.epochs
             let (read, fetch) = try await fetch(target, freshness)
@@ -361,14 +376,14 @@ public final class SharedCache: Sendable {
         }
     }
 
-    /// A fetch that no task uses but the one that puts its records into the near cache.
+    /// A fetch that only the task uses that restores its records.
     private struct FinishedFetch<Value>: @unchecked Sendable {
         let fetch: TreeFetch<Value>
         let epochs: [Int]
     }
 
-    /// Puts the records of a fetch into the near cache, and releases them. The answer comes first:
-    /// on a machine with few cores, this keeps it from its caller for milliseconds.
+    /// Puts the records of a fetch into the near cache, and releases them. Waits first: with few
+    /// cores, this would delay the answer by milliseconds.
     private func restoreLater<Value>(_ finished: FinishedFetch<Value>) {
         Task.detached { [coherence] in
             try? await Task.sleep(for: Self.restoreDelay)
@@ -390,17 +405,17 @@ public final class SharedCache: Sendable {
         return (read, fetch)
     }
 
-    /// Reads near although some servers can't be followed, or were not confirmed in time. That counts
-    /// if all records of the tree are on servers whose commits this host knows. Returns nil if that
-    /// is not so, or if all servers are current: the near cache was read before.
+    /// Reads near while some servers are not current. Returns the hit if the servers of all records
+    /// of the tree are current. Returns nil otherwise, and if all servers are current: then the near
+    /// cache was read before.
     ///
-    /// A decoded tree does not know on which servers its records are, so it is decoded again: that
-    /// takes a fraction of the time of fetching it, and none of the servers'.
-    private func partlyCurrentOutcome<Value>(
+    /// A tree in memory does not tell the servers of its records, so the read decodes it again. That
+    /// takes a fraction of a fetch, and no time of servers.
+    private func outcomeFromCurrentServers<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) -> ReadOutcome<Value>? {
         guard !isCurrent, servers.all.count > 1,
-            coherence.isAnyCurrent(within: stalenessLimit)
+            coherence.isAnyServerCurrent(within: stalenessLimit)
         else { return nil }
         let outcome = target.readNamed(near, freshness)
         guard case .hit(let hit) = outcome, !hit.isExpired,
@@ -475,7 +490,7 @@ struct Target<Value: Sendable>: Sendable {
     /// What JSON is to contain; nil for models.
     var form: SharedJSON?
     let readNear: @Sendable (NormalizedCache, Freshness) -> ReadOutcome<Value>
-    /// The same with the names of the records, and without decoded trees in memory.
+    /// As `readNear`, with the names of the records, and without trees in memory.
     let readNamed: @Sendable (NormalizedCache, Freshness) -> ReadOutcome<NamedShared<Value>>
     let expiredNear: @Sendable (NormalizedCache) -> [SharedName]?
     let readTree: @Sendable (SharedTree, SharedAges) -> SharedTree.Read<Value>

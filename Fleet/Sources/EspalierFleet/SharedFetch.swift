@@ -12,7 +12,7 @@ final class Servers: Sendable {
     private let statistics: FleetCounters
 
     /// The most records in one question.
-    private static let batch = 2_000
+    fileprivate static let batch = 2_000
 
     init(_ configuration: FleetConfiguration, _ statistics: FleetCounters) {
         all = configuration.servers.map { RecordServer($0, configuration) }
@@ -139,8 +139,8 @@ struct TreeFetch<Value> {
 
     /// The most records that are fetched because they might be needed.
     private static var speculation: Int { 20_000 }
-    /// How often records are fetched again because they have changed meanwhile. After half of it
-    /// all records of a server are fetched at once.
+    /// How often records are fetched again because they have changed meanwhile. After seven attempts
+    /// all records of a changed server are fetched at once, if one question has room for them.
     private static var attempts: Int { 12 }
 
     /// - Parameters:
@@ -211,8 +211,8 @@ struct TreeFetch<Value> {
     /// of the last fetch from their server. Without any, the records of each server are those of
     /// that moment.
     ///
-    /// - Parameter isLast: Whether to return all records of a server that has changed, which are
-    ///   then fetched in one moment.
+    /// - Parameter isLast: Whether to return all records of a server that has changed, if they can
+    ///   be fetched in one moment.
     private func outdatedPositions(isLast: Bool) async throws -> [Int] {
         var firsts = [UInt64](repeating: .max, count: servers.all.count)
         var lasts = [UInt64](repeating: 0, count: servers.all.count)
@@ -223,8 +223,9 @@ struct TreeFetch<Value> {
         var outdated: [Int] = []
         for server in servers.all.indices where firsts[server] < lasts[server] {
             let (first, last) = (firsts[server], lasts[server])
+            let fetchesAll = isLast && found.count { $0?.server == server } <= Servers.batch
             let changed =
-                isLast || first == 0
+                fetchesAll || first == 0
                 ? nil : try? await servers.all[server].changes(after: first, upTo: last)
             for case (let position, let value?) in found.enumerated() where value.server == server {
                 guard let changed else {

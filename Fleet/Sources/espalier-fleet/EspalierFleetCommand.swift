@@ -16,7 +16,35 @@ struct EspalierFleetCommand: AsyncParsableCommand {
             ESPALIER_FLEET_PASSWORD.
             """,
         subcommands: [Statistics.self, Verify.self, Warm.self, Watch.self])
+
+    func run() throws { throw CleanExit.helpRequest(self) }
+
+    /// Runs the command. Ends with 1 if it fails, with 2 if a check finds a problem or a record is
+    /// missing, as `espalier` does, and with 64 for wrong arguments.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error where exitCode(for: error) == .failure && !(error is ExitCode) {
+            note("\(error)")
+            Foundation.exit(1)
+        } catch {
+            exit(withError: error)
+        }
+    }
 }
+
+/// Writes a message to standard error.
+func note(_ message: String) {
+    FileHandle.standardError.write(Data("espalier-fleet: \(message)\n".utf8))
+}
+
+/// The exit code of a check that finds a problem.
+let problemFound = ExitCode(2)
 
 /// The servers, and the prefix of their keys.
 struct ServerOptions: ParsableArguments {
@@ -101,7 +129,7 @@ struct Statistics: AsyncParsableCommand {
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Reads and checks all records; exits with 1 if something is wrong.")
+        abstract: "Reads and checks all records; exits with 2 if something is wrong.")
 
     @OptionGroup var options: ServerOptions
     @Flag(help: "Print JSON.") var json = false
@@ -120,7 +148,7 @@ struct Verify: AsyncParsableCommand {
                 print("\(problem.server)  \(problem.key)  \(problem.detail)")
             }
         }
-        if !found.problems.isEmpty { throw ExitCode(1) }
+        if !found.problems.isEmpty { throw problemFound }
     }
 }
 
@@ -139,6 +167,10 @@ struct Warm: AsyncParsableCommand {
     @Argument(help: "Identifiers of nodes; - reads them from standard input, one a line.")
     var identifiers: [String]
 
+    func validate() throws {
+        if identifiers.contains("") { throw ValidationError("An identifier is empty.") }
+    }
+
     func run() async throws {
         var configuration = try options.configuration
         configuration.near = .directory(near)
@@ -151,12 +183,18 @@ struct Warm: AsyncParsableCommand {
         if identifiers.contains("-") {
             while let line = readLine() { if !line.isEmpty { names.append(line) } }
         }
-        var count = 0
+        var (count, missing) = (0, [String]())
         for start in stride(from: 0, to: names.count, by: 100) {
             let part = Array(names[start..<min(start + 100, names.count)])
-            count += try await cache.warm(part, depth: depth)
+            let outcome = try await cache.warm(part, depth: depth)
+            count += outcome.records
+            missing += outcome.missing
         }
-        print("\(count) records are near")
+        print(count == 1 ? "1 record is near" : "\(count) records are near")
+        for name in missing {
+            note("no server has \(name)")
+        }
+        if !missing.isEmpty { throw problemFound }
     }
 }
 
@@ -166,6 +204,10 @@ struct Watch: AsyncParsableCommand {
 
     @OptionGroup var options: ServerOptions
     @Option(help: "End after that many commits.") var count: Int?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("Write a --count of at least 1.") }
+    }
 
     func run() async throws {
         var left = count ?? .max

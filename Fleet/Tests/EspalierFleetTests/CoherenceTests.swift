@@ -44,17 +44,18 @@ struct CoherenceTests {
         let epochs = coherence.epochs
         // The server comes back from a snapshot, and gives the same numbers to other commits.
         #expect(coherence.follow(0, runIdentifier: "second", clock: 8).isReset)
-        coherence.giveUpCopies(of: 0) { _ in true }
+        coherence.outdateCopies(of: 0) { _ in true }
         let entries = (9...12).map {
             ChangeEntry(clock: $0, version: RecordVersion(time: $0, host: 2), names: [])
         }
         #expect(coherence.apply(entries, of: 0) != nil)
-        #expect(await !coherence.restore([try copy("1", clock: 10, epoch: epochs[0])]))
+        #expect(await 0 == coherence.restore([try copy("1", clock: 10, epoch: epochs[0])]))
         #expect(!isNear("1"))
-        #expect(await coherence.restore([try copy("2", clock: 10, epoch: coherence.epochs[0])]))
+        #expect(
+            await 1 == coherence.restore([try copy("2", clock: 10, epoch: coherence.epochs[0])]))
         #expect(isNear("2"))
         // The other server has lost nothing.
-        #expect(await coherence.restore([try copy("3", of: 1, clock: 10, epoch: epochs[1])]))
+        #expect(await 1 == coherence.restore([try copy("3", of: 1, clock: 10, epoch: epochs[1])]))
         #expect(isNear("3"))
     }
 
@@ -62,7 +63,7 @@ struct CoherenceTests {
     func givingUp() async throws {
         for (id, server) in [("1", 0), ("2", 1)] {
             let copy = try copy(id, of: server, clock: 10, epoch: 0)
-            #expect(await coherence.restore([copy]))
+            #expect(await 1 == coherence.restore([copy]))
         }
         #expect(isCurrent)
         #expect(coherence.position(of: ["a", "b"]) != nil)
@@ -72,7 +73,7 @@ struct CoherenceTests {
         #expect(coherence.areCurrent([1], within: 60_000_000_000))
         #expect(
             coherence.position(of: ["a", "b"]) == nil, "a later process must not go on from here")
-        coherence.giveUpCopies(of: 0) { $0.identifier == "Member:1" }
+        coherence.outdateCopies(of: 0) { $0.identifier == "Member:1" }
         #expect(!isNear("1") && isNear("2"))
         #expect(!isCurrent, "the server was not asked since")
         coherence.confirm(0, 20, runIdentifier: "first", at: .now)
@@ -87,9 +88,62 @@ struct CoherenceTests {
             clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
         #expect(coherence.apply([entry], of: 1) == [name])
         coherence.reset(0, to: 20)
-        coherence.giveUpCopies(of: 0) { _ in false }
-        #expect(await !coherence.restore([try copy("1", of: 1, clock: 10, epoch: 0)]))
+        coherence.outdateCopies(of: 0) { _ in false }
+        #expect(await 0 == coherence.restore([try copy("1", of: 1, clock: 10, epoch: 0)]))
         #expect(!isNear("1"))
-        #expect(await coherence.restore([try copy("1", of: 1, clock: 11, epoch: 0)]))
+        #expect(await 1 == coherence.restore([try copy("1", of: 1, clock: 11, epoch: 0)]))
+    }
+
+    @Test("Two hosts that write in the same millisecond are told apart")
+    func sameTime() {
+        let names = [1, 2].map { SharedName(.node, "Member:\($0)") }
+        let versions = [1, 2].map { RecordVersion(time: 77, host: $0) }
+        coherence.announce(versions[0], on: 0)
+        let entries = [
+            ChangeEntry(clock: 11, version: versions[1], names: [names[1]]),
+            ChangeEntry(clock: 12, version: versions[0], names: [names[0]]),
+        ]
+        #expect(coherence.apply(entries, of: 0) == [names[1]])
+    }
+
+    @Test("An own commit that was noted early is not forgotten when older ones are processed")
+    func laterOwnCommit() async throws {
+        coherence.outdate([try copy("1", clock: 13, epoch: 0)])
+        let name = SharedName(.node, "Member:1")
+        let entry = ChangeEntry(
+            clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
+        #expect(coherence.apply([entry], of: 0) == [name])
+        let next = ChangeEntry(clock: 12, version: RecordVersion(time: 12, host: 2), names: [])
+        #expect(coherence.apply([next], of: 0) == [])
+        #expect(await 0 == coherence.restore([try copy("1", clock: 12, epoch: 0)]))
+    }
+
+    @Test("Nothing is current while the near cache fails to make copies outdated")
+    func nearFails() async throws {
+        let name = SharedName(.node, "Member:1")
+        #expect(await 1 == coherence.restore([try copy("1", clock: 10, epoch: 0)]))
+        near.close()
+        let entry = ChangeEntry(
+            clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
+        #expect(coherence.apply([entry], of: 0) == [name])
+        #expect(await !coherence.hasOutdatedCopies(of: 0))
+        #expect(await coherence.hasOutdatedCopies(of: 1))
+        coherence.confirm(0, 11, runIdentifier: "first", at: .now)
+        #expect(!coherence.areCurrent([0], within: 60_000_000_000))
+        #expect(coherence.mustOutdateCopies(of: 0))
+        #expect(!coherence.outdateCopies(of: 0) { _ in true })
+        #expect(coherence.mustOutdateCopies(of: 0), "the follower tries again")
+        coherence.confirm(0, 11, runIdentifier: "first", at: .now)
+        #expect(!coherence.areCurrent([0], within: 60_000_000_000))
+        #expect(coherence.areCurrent([1], within: 60_000_000_000))
+    }
+
+    @Test("A reset ends the waits for commits of before")
+    func waits() async {
+        let coherence = coherence
+        async let waited = coherence.wait(for: 50, of: 0, atMost: .seconds(60))
+        try? await Task.sleep(for: .milliseconds(20))
+        coherence.reset(0, to: 60)
+        #expect(await !waited)
     }
 }

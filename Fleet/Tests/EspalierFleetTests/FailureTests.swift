@@ -92,7 +92,7 @@ struct FailureTests {
     private func warm(_ host: SharedCache, _ identifiers: [String]) async throws {
         #expect(
             await eventually {
-                (try? await host.warm(identifiers)) ?? 0 >= identifiers.count
+                (try? await host.warm(identifiers).records) ?? 0 >= identifiers.count
             })
     }
 
@@ -301,6 +301,79 @@ struct FailureTests {
         #expect(host.statistics.resets == 0)
         #expect(await host.read(Member.self, "Member:2") == Member("2", "Mary"))
         #expect(await host.read(Member.self, "Member:3") == Member("3", "new"))
+    }
+
+    @Test("A record that is too large for the near cache does not leave its old copy there")
+    func tooLargeForNear() async throws {
+        let fleet = try await Fleet(servers: 1) {
+            $0.nearConfiguration = Configuration(budget: .mebibytes(1))
+        }
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1", "short"))
+        try await warm(fleet.a, ["Member:1"])
+        var random = SystemRandomNumberGenerator()
+        let text = String(
+            decoding: (0..<400_000).map { _ in UInt8.random(in: 65...90, using: &random) },
+            as: UTF8.self)
+        try await fleet.a.set(Member("1", text))
+        for _ in 0..<20 {
+            #expect(await fleet.a.read(Member.self, "Member:1")?.name == text)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test("An entry of the changes that can't be read outdates the copies, and following goes on")
+    func unreadableEntry() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1", "Ada"))
+        try await warm(fleet.b, ["Member:1"])
+        let server = fleet.servers[0]
+        let number = try #require(try server.send("INCR", "espalier:clock").number)
+        try server.send("XADD", "espalier:changes", "\(number)-0", "of", "a later version")
+        #expect(await eventually { fleet.b.statistics.resets == 1 })
+        #expect(await eventually { fleet.b.staleness.map { $0 < .milliseconds(200) } ?? false })
+        #expect(await fleet.b.read(Member.self, "Member:1") == Member("1", "Ada"))
+        try await fleet.a.set(Member("1", "Grace"))
+        #expect(await eventually { await fleet.b.read(Member.self, "Member:1")?.name == "Grace" })
+        #expect(fleet.b.statistics.resets == 1)
+    }
+
+    @Test("A near cache is used by one host at a time; a closed cache refuses writes")
+    func nearInUse() async throws {
+        let server = try TestServer()
+        defer { server.remove() }
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "espalier-near-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var configuration = FleetConfiguration(servers: [server.address])
+        configuration.near = .directory(directory)
+        let first = try SharedCache(configuration)
+        #expect {
+            _ = try SharedCache(configuration)
+        } throws: {
+            guard case FleetError.nearInUse(directory) = $0 else { return false }
+            return true
+        }
+        try await first.set(Member("1"))
+        first.close()
+        let writes: [@Sendable () async throws -> Void] = [
+            { try await first.set(Member("1")) },
+            { try await first.delete("Member:1") },
+            { _ = try await first.update(Member.self, "Member:1") { $0 } },
+        ]
+        for write in writes {
+            await #expect {
+                try await write()
+            } throws: {
+                guard case FleetError.closed = $0 else { return false }
+                return true
+            }
+        }
+        let second = try SharedCache(configuration)
+        defer { second.close() }
+        #expect(await second.waitUntilCurrent())
+        #expect(await second.read(Member.self, "Member:1") == Member("1"))
     }
 
     @Test("A host that was away for longer than servers keep changes begins without copies")

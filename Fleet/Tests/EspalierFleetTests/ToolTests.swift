@@ -98,7 +98,7 @@ struct ToolTests {
         try fleet.servers[0].send("SET", "espalier:n:foreign", "text")
         try fleet.servers[0].send("RPUSH", "espalier:n:list", "text")
         let found = try verify()
-        #expect(found.status == 1)
+        #expect(found.status == 2)
         #expect(found.found.problems.count == 3, "\(found.found.problems)")
         try fleet.servers[1].send("DEL", key)
         try fleet.servers[0].send("DEL", key)
@@ -119,6 +119,12 @@ struct ToolTests {
             "warm", "--near", near, "Team:1", "Team:7", "--server", servers[0], "--server",
             servers[1])
         #expect(outcome.output == "4 records are near\n", "\(outcome.errors)")
+        #expect(outcome.errors == "espalier-fleet: no server has Team:7\n")
+        #expect(outcome.status == 2)
+        let known = try ProgramOutcome.tool(
+            "warm", "--near", near, "Member:9", "--server", servers[0], "--server", servers[1])
+        #expect(known.output == "1 record is near\n" && known.status == 0)
+        #expect(try ProgramOutcome.tool("warm", "--near", near, "").status == 64)
         var configuration = FleetConfiguration(servers: fleet.servers.map(\.address))
         configuration.near = .directory(near)
         let host = try SharedCache(configuration)
@@ -158,6 +164,8 @@ struct ToolTests {
         server.kill()
         let away = try ProgramOutcome.tool("verify", "--server", address, password: "right")
         #expect(away.status != 0 && away.errors.contains("can't be reached"))
+        #expect(away.status == 1 && away.errors.hasPrefix("espalier-fleet: "))
+        #expect(try ProgramOutcome.tool("watch", "--count", "0").status == 64)
         let nowhere = try ProgramOutcome.tool("stats", "--server", "nowhere")
         #expect(nowhere.status != 0 && nowhere.errors.contains("Write host:port"))
     }

@@ -55,7 +55,6 @@ struct CacheArgument: ParsableArguments {
     func openOrCreate(
         budget: SizeArgument?, compression: Compression?
     ) throws(CommandFailure) -> NormalizedCache {
-        try requireOwnDirectory()
         let encryption = try key.encryption()
         do {
             let cache = try NormalizedCache(
@@ -75,16 +74,6 @@ struct CacheArgument: ParsableArguments {
         } catch {
             throw failure(error)
         }
-    }
-
-    /// Throws if the directory holds other files and no cache. A cache owns its directory, and the
-    /// files of a cache at a wrong path would be hard to tell from the others.
-    private func requireOwnDirectory() throws(CommandFailure) {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: cache)) ?? []
-        guard !files.isEmpty, !files.contains("guard"), !files.contains("current") else { return }
-        throw CommandFailure(
-            "\(cache): the directory holds other files and no cache. Name a new or empty directory."
-        )
     }
 
     func failure(_ error: CacheError) -> CommandFailure { Self.failure(error, at: cache) }

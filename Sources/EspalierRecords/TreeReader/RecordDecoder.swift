@@ -132,6 +132,22 @@ public struct RecordDecoder: ~Copyable {
         try decodeField(type, forKey: key)
     }
 
+    /// Refuses a field whose type can't be stored, as `encode(_:forKey:)` does.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field.
+    ///   - key: The name of the field.
+    @available(
+        *, unavailable,
+        message: "its type must conform to FieldValue or Codable, or be a model; or add @NotStored"
+    )
+    @_disfavoredOverload
+    public mutating func decode<Value>(
+        _ type: Value.Type = Value.self, forKey key: String
+    ) throws -> Value {
+        preconditionFailure("No code can call it.")
+    }
+
     /// Decodes one field, or gives `value` if the record lacks the field or has it as *absent*. A
     /// field that is nil is not missing.
     ///

@@ -539,6 +539,7 @@ final class EngineRegistry: Sendable {
         case nil: break
         }
         guard create || directory.holdsCache else { throw .noCache }
+        try directory.requireNoOtherFiles()
         // The first look starts the count, before an engine notes it.
         ForkCounter.start()
         do {

@@ -62,6 +62,27 @@ package struct CacheDirectory: Sendable {
         return Identity(device: device.uint64Value, number: number.uint64Value)
     }
 
+    /// Throws if there are files in the directory, and none of a cache. A cache owns its directory:
+    /// it takes the access from other users, and its budget counts all files.
+    ///
+    /// Hidden files and `lost+found` do not count: systems make them by themselves.
+    func requireNoOtherFiles() throws(CacheError) {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+            .filter { !$0.hasPrefix(".") && $0 != "lost+found" }
+        guard names.isEmpty || names.contains(where: Self.isOfCache) else {
+            throw CacheError(
+                .badDirectory,
+                "The directory holds other files and no cache. Name a new or empty directory.")
+        }
+    }
+
+    /// Whether a cache gives a file this name.
+    private static func isOfCache(_ name: String) -> Bool {
+        ["guard", current, ChangeListeners.fileName].contains(name)
+            || isName(name, prefix: complete) || isName(name, prefix: unfinished)
+            || isName(name, prefix: outbox)
+    }
+
     /// Throws unless this user owns what has the attributes.
     ///
     /// The superuser is no exception in writing: the files that it would leave in the directory of
@@ -152,7 +173,7 @@ package struct CacheDirectory: Sendable {
         var writer = ByteWriter()
         writer.append(string: outbox)
         let number = UInt64(writer.check(seed: 0))
-        return try LockedFile("outbox-" + String(number, radix: 16), in: path, creates: true)
+        return try LockedFile(Self.outbox + String(number, radix: 16), in: path, creates: true)
     }
 
     /// Whether the directory contains a cache.
@@ -260,6 +281,7 @@ package struct CacheDirectory: Sendable {
 
     private static let complete = "g-"
     private static let unfinished = "new-"
+    private static let outbox = "outbox-"
 
     /// Turns a generation that was filled into a complete one, and returns its new name.
     func finish(_ unfinished: String) throws(CacheError) -> String {
@@ -335,7 +357,12 @@ package struct CacheDirectory: Sendable {
             .fileWriteUnknown where Self.isDeviceError(error):
             CacheError(.ioFailure, "\(what): the disk reported an input/output error. Check it.")
         case .fileNoSuchFile, .fileReadNoSuchFile:
-            CacheError(.badDirectory, "\(what): its parent directory is missing. Create it first.")
+            CacheError(
+                .badDirectory,
+                """
+                \(what): its parent directory is missing. Create it first, or name another path; \
+                ~ is not expanded.
+                """)
         default:
             CacheError(.badDirectory, "\(what): \(error.localizedDescription)")
         }

@@ -118,6 +118,13 @@ package final class StoredRecords {
         try ByteReader.reading(frame) { try decoder.block($0, first: first, shapes: shape) }
     }
 
+    /// Returns the container that has a record, if any has, and its key.
+    package func container(around handle: Handle) throws -> (key: Handle, value: [UInt8])? {
+        try containers.withValue(around: handle.rawValue) { key, value in
+            (Handle(key), [UInt8](copying: value))
+        }
+    }
+
     /// Returns the frames of a container: the first handle, the number of records, and the bytes.
     package func frames(
         of container: [UInt8], key: Handle
