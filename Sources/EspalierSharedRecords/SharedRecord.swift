@@ -420,12 +420,6 @@ public final class SharedShapes: Sendable {
         add(shape)
         return state.withLock { UInt64($0.number(of: fingerprint) ?? 0) }
     }
-
-    func shape(number: UInt64) -> Shape? {
-        state.withLock { state in
-            number >= 1 && number <= state.shapes.count ? state.shapes[Int(number) - 1] : nil
-        }
-    }
 }
 
 /// A hybrid logical clock (Kulkarni et al., 2014): close to the wall clock, and later than every

@@ -2,7 +2,7 @@ import EspalierConfinement
 public import EspalierRecords
 public import Foundation
 
-/// Records that a read has fetched so far, and the trees that they make.
+/// The records that a read has fetched so far, and decodes from.
 ///
 /// Names have positions, in the order in which the tree met them. A read adds records until it
 /// wants no more:
@@ -35,7 +35,7 @@ public final class SharedTree {
         self.limits = limits
     }
 
-    /// A task may go on in another thread after it has waited.
+    /// A task may resume on another thread, which then owns the contents.
     private func begin() { source.contents.transferToCurrentThread() }
 
     /// What a read of a tree has come to.
@@ -361,8 +361,8 @@ private struct SharedContents: ~Copyable {
         fresh.append(position)
     }
 
-    /// Writes a record with far children and the whole identifier: what a reader is done with
-    /// fastest.
+    /// Writes a record as a reader reads it fastest: with far children, see `RecordLayout`, and a
+    /// whole identifier.
     private mutating func write(
         _ record: SharedRecord, named name: SharedName, children: ArraySlice<Int>
     ) {
@@ -450,7 +450,7 @@ private struct SharedContents: ~Copyable {
         case .tombstone: return .tombstone
         case .nothing: return .lost
         case .unknown:
-            // As if it were deleted: the read goes on, and finds out what else it needs.
+            // Reads as deleted, so the read goes on and finds what else it needs.
             wanted.append(position)
             return .tombstone
         }

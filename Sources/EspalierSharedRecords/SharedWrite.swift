@@ -9,7 +9,7 @@ import EspalierStore
 /// let write = try SharedWrite(setting: [issue])
 /// var old = try await fetch(write.names)
 /// repeat {
-///     let changes = try write.changes(to: old)
+///     let changes = try write.changes(to: old, version: clock.next(after: newest))
 /// } while try await !store(changes, ifStill: old)  // reads `old` again if another host was first
 /// ```
 ///

@@ -103,20 +103,4 @@ struct NearRecordTests {
         let miss = cache.namedShared(Place.self, SharedName(.node, "Place:99"), accepting: .fresh)
         #expect(miss.reason == .notFound)
     }
-
-    @Test("A read of the names of outdated copies keeps nothing in memory, and repeats")
-    func expiredTwice() throws {
-        let cache = try NormalizedCache(inMemory: Configuration())
-        defer { cache.close() }
-        var root = Place(id: "1", name: "city")
-        root.parts = places(2..<5)
-        try cache.set(root).wait()
-        try cache.outdate(shared: [SharedName(.node, "Place:3")]).wait()
-        let before = try cache.statistics().memory.trees
-        for _ in 0..<3 {
-            let expired = cache.expiredShared(in: Place.self, SharedName(.node, "Place:1"))
-            #expect(expired == [SharedName(.node, "Place:3")])
-        }
-        #expect(try cache.statistics().memory.trees == before)
-    }
 }

@@ -17,7 +17,7 @@ public final class FleetInspector: Sendable {
     /// The keys that a server looks at for one answer.
     private static let scanCount = 1_000
 
-    /// Makes an inspector. It connects when it is first asked.
+    /// Makes an inspector. It connects at once.
     ///
     /// - Parameter configuration: The servers and the prefix of the fleet.
     public init(_ configuration: FleetConfiguration) {

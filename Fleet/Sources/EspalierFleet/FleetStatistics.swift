@@ -33,7 +33,7 @@ public struct FleetStatistics: Sendable, Hashable, Codable {
     public var failures = 0
     /// Times that a server could not be followed any more.
     public var disconnections = 0
-    /// Times that all copies were thrown away, because changes were missed.
+    /// Times that changes were missed and a server's copies became outdated.
     public var resets = 0
     /// How long after a change the host knew of it, in milliseconds: the last 1,000 times, ordered.
     /// It includes the difference of the hosts' clocks.

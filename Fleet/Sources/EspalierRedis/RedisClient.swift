@@ -85,7 +85,7 @@ public final class RedisClient: Sendable {
         return reply
     }
 
-    /// Returns the connected lane that waits for least, beginning with another one each time. Lanes
+    /// Returns the connected lane with the fewest requests, starting at another one each time. Lanes
     /// without a connection are asked to connect, and used only if there is no other.
     private func leastLoadedLane() -> Lane {
         let first = next.wrappingAdd(1, ordering: .relaxed).newValue

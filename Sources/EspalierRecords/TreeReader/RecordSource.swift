@@ -18,7 +18,7 @@ package enum RecordLookup {
     case found(ByteReader, owner: RecordBuffer?)
     /// A deleted record that living records still refer to.
     case tombstone
-    /// A record that was found damaged.
+    /// A record that was found damaged, was detached by eviction, or is not restored yet.
     case lost
     case nothing
 }

@@ -11,10 +11,10 @@ import EspalierConfinement
 /// - A model is kept only if its subtree was read whole: not if a reference in it was cut, nor if
 ///   a failure was swallowed in it.
 /// - A subtree is not used if one of its records is being decoded: there, a read would cut the
-///   reference. The same holds for a model that the read itself has made of a part of the older
-///   tree: the reader does not know which records are in that.
+///   reference. Nor is a model used that this read has made from a part of the older tree: the
+///   reader does not know its records.
 /// - An open subtree is not used, see ``RecordedTree``.
-/// - A type that is not cacheable makes the whole tree one that is not kept.
+/// - If a type is not cacheable, the whole tree is not kept.
 ///
 /// Confined to the thread of the read.
 @usableFromInline

@@ -33,7 +33,7 @@ extension Engine {
     func remembered(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryHit? {
-        // First: the read that this one is a part of has to know, whatever becomes of this one.
+        // First: an enclosing read has to know of this one, even if it finds nothing.
         let isNested = ReadScope.noteRead()
         guard let memory = lentMemory, !isNested, !isInherited, target.isWhole,
             consistency == .snapshot || queue.isCaughtUp
@@ -88,8 +88,8 @@ extension Engine {
                 oldestAge: known.oldestAge, isExpired: known.isExpired))
     }
 
-    /// Returns what a read asks for if it is in memory and right after all: other processes have
-    /// committed, but not to its records.
+    /// Returns the tree of a read if memory has it and the commits of other processes did not change
+    /// its records.
     func caughtUp(
         _ target: ReadTarget, as value: Any.Type, _ memory: MemoryTier, _ access: Access
     ) -> MemoryHit? {

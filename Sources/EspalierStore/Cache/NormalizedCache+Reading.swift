@@ -492,7 +492,7 @@ extension NormalizedCache {
     /// The clock by which hits tell their age.
     private var clock: WallClock { engine.generations.clock.wallClock }
 
-    /// Returns what a read asks for if it is in memory and has not changed.
+    /// Returns the tree of a read if memory has it unchanged.
     private func remembered(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryHit? {
@@ -542,7 +542,7 @@ extension NormalizedCache {
         return await outcomeOfRecords(target, consistency, access, body)
     }
 
-    /// Reads what is not in memory: on this thread if it is small.
+    /// Reads records: on this thread if the tree is small.
     @concurrent
     private func outcomeOfRecords<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
@@ -558,7 +558,7 @@ extension NormalizedCache {
         return await outcomeOnReader(target, consistency, access, body)
     }
 
-    /// Reads what is not in memory, as a whole: on this thread if it is small.
+    /// Reads the records of a whole tree: on this thread if the tree is small.
     @inline(never)
     @concurrent
     private func decoded<Value: Sendable>(

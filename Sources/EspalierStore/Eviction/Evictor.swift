@@ -53,8 +53,7 @@ struct Evictor {
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
     private var freedShare = 1.0
-    /// Whether the records of the next cycle need more pages than are left, and fewer than a whole
-    /// transaction has.
+    /// Whether the next cycle fits a whole transaction, but not the pages that are left of this one.
     private var needsNextTransaction = false
     /// How many steps to take until more expired records are moved to the front.
     private var stepsToExpired = 0

@@ -13,8 +13,8 @@ import Synchronization
 ///                                             takes the place of that tree.
 ///
 /// A tree is right as long as `CommitHistory` knows all commits since it was read, and none of them
-/// has changed a record of it. A commit costs the list of the records that it changes; the trees
-/// compare themselves with it when they are read.
+/// has changed a record of it. A commit only lists the records that it changes; a read compares its
+/// tree with these lists.
 ///
 /// What a read from memory returns is what a read of the last commit would return. If that commit
 /// is one of another process, or one that is ending, `find` finds nothing; a read then catches up
@@ -230,7 +230,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Removes a tree whose models a read has claimed, and that no other takes the place of.
+    /// Removes a tree whose models a read has claimed without replacing the tree.
     func remove(_ tree: RecordedTree, of key: MemoryTree.Key) {
         if Self.lookUp(key, in: table(of: key))?.tree === tree { remove(key) }
     }

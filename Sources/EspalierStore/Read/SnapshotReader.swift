@@ -13,7 +13,7 @@ package final class SnapshotReader {
     private let limits: TreeLimits
     /// The most bytes to which a block of records may be decompressed.
     private let blockLimit: Int
-    /// The transaction that is read before its end; nil for a snapshot of the last commit.
+    /// The open transaction that is read; nil for a snapshot of the last commit.
     private let commit: CommitTransaction?
     private let cancellation: ReadCancellation?
     /// Tells hits their age; nil if they have none, which saves a look-up.
@@ -373,7 +373,7 @@ package final class SnapshotReader {
         }
     }
 
-    /// Makes the reads see what is confirmed.
+    /// Hides optimistic changes from the reads.
     func hideLayers() throws {
         let layers = try LayerTable(of: generation, snapshot)
         confirmed = layers.isEmpty ? nil : ConfirmedSource(try source(), layers)
@@ -439,7 +439,7 @@ package final class SnapshotReader {
         var treeReader = try treeReader(rule, noting, recorder)
         var reason = treeReader.reason(forMissing: entry) { try body(treeReader) }
         if let recorder, recorder.hasReused, reason?.isLimit == true {
-            // What was used again counts more than what is decoded again.
+            // A reused subtree may count for more than a decoded one.
             treeReader = try self.treeReader(rule, noting)
             reason = treeReader.reason(forMissing: entry) { try body(treeReader) }
         }

@@ -268,7 +268,6 @@ extension NormalizedCache {
         _ read: (SnapshotReader, inout Value?) throws -> ReadOutcome<Void>
     ) -> ReadOutcome<NamedValue<Value>> {
         outcome(target, .latest, .touch) { reader, named in
-            reader.memory = nil
             reader.notesNames = true
             var value: Value?
             let outcome = try read(reader, &value)
@@ -313,8 +312,6 @@ extension SnapshotReader {
         into names: inout [(nameSpace: NameSpace, identifier: String)]?,
         _ read: () throws -> MissReason?
     ) rethrows -> ReadOutcome<Void> {
-        // What is decoded is not what memory would keep: the names.
-        memory = nil
         notesExpired = true
         if let reason = try read() { return .miss(reason) }
         names = expired

@@ -7,7 +7,8 @@ import Logging
 // FleetService PORT REDIS... serves feeds that all hosts on the same Redis servers share.
 let arguments = CommandLine.arguments.dropFirst()
 guard let port = arguments.first.flatMap({ Int($0) }), arguments.count > 1 else {
-    fatalError("usage: FleetService PORT REDIS-PORT...")
+    FileHandle.standardError.write(Data("usage: FleetService PORT REDIS-PORT...\n".utf8))
+    exit(64)
 }
 let cache = try SharedCache(
     FleetConfiguration(
