@@ -44,6 +44,7 @@ func example(in directory: String) async throws {
     // snippet.end
 
     // snippet.statistics
+    try await cache.flush()  // all writes are committed
     let statistics = try cache.statistics()
     print(statistics.directoryBytes <= statistics.budget)  // true
     print(statistics.evictions.records > statistics.records)  // true

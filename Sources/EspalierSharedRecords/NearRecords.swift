@@ -28,8 +28,8 @@ extension NormalizedCache {
         outdate(names.map { ($0.kind, $0.identifier) })
     }
 
-    /// Makes all records count as expired whose names satisfy a condition: this host has missed their
-    /// server's changes. Blocks the calling thread until that is committed.
+    /// Makes all records count as expired whose names satisfy a condition: this host has missed
+    /// their server's changes. Blocks the calling thread until that is committed.
     ///
     /// - Parameter isOutdated: The condition.
     /// - Throws: A `CacheError` if some records can't be read. They may still count as fresh.

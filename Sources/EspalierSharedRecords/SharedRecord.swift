@@ -256,8 +256,8 @@ public struct SharedRecord: Sendable {
             self.values = values
         }
 
-        /// - Parameter bytes: The bytes that the reader reads, which the values stay in; nil to copy
-        ///   the values.
+        /// - Parameter bytes: The bytes that the reader reads, in which the values stay; nil to
+        ///   copy the values.
         init(
             _ reader: inout ByteReader, of bytes: [UInt8]? = nil, _ shapes: SharedShapes
         ) throws {

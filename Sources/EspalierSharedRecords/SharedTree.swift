@@ -463,8 +463,8 @@ private struct SharedContents: ~Copyable {
         return shapesByNumber[Int(number)]
     }
 
-    /// Returns the number of a shape. A tree has few shapes: to search for them takes less time than
-    /// the lock of all shapes.
+    /// Returns the number of a shape. A tree has few shapes: a search takes less time than the lock
+    /// of all shapes.
     private mutating func number(of shape: Shape) -> UInt64 {
         if let known = shapesByNumber.firstIndex(where: { $0 === shape }) { return UInt64(known) }
         let number = Int(shapes.number(of: shape))

@@ -137,6 +137,7 @@ public struct RecordDecoder: ~Copyable {
     /// - Parameters:
     ///   - type: The type of the field.
     ///   - key: The name of the field.
+    /// - Throws: Nothing: no code can call it.
     @available(
         *, unavailable,
         message: "its type must conform to FieldValue or Codable, or be a model; or add @NotStored"

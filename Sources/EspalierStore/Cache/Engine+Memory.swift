@@ -88,8 +88,8 @@ extension Engine {
                 oldestAge: known.oldestAge, isExpired: known.isExpired))
     }
 
-    /// Returns the tree of a read if memory has it and the commits of other processes did not change
-    /// its records.
+    /// Returns the tree of a read if memory has it and the commits of other processes did not
+    /// change its records.
     func caughtUp(
         _ target: ReadTarget, as value: Any.Type, _ memory: MemoryTier, _ access: Access
     ) -> MemoryHit? {

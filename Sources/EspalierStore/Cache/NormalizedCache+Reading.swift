@@ -453,40 +453,6 @@ extension NormalizedCache {
         }.value
     }
 
-    // MARK: - Misses
-
-    /// Calls `observer` for every miss from now on: of all reads of this cache in this process,
-    /// through every `NormalizedCache` object over it.
-    ///
-    /// ```swift
-    /// cache.observeMisses { miss in
-    ///     if case .notFound = miss.reason { return }
-    ///     log("\(miss.type) \(miss.identifier): \(miss.reason)")
-    /// }
-    /// ```
-    ///
-    /// The observer stays until the observation is cancelled or the last object over the cache is
-    /// closed. Let it refer to the cache weakly; otherwise the cache stays open after its last
-    /// other reference is gone. Reads of a closed cache do not call it.
-    ///
-    /// The cache calls the observer on the thread of the read, after the read and before the read
-    /// returns; several threads may call it at once. The cache holds no lock and, except for reads
-    /// that a model's initialiser makes, no snapshot during the call. So the observer may read and
-    /// submit writes. It can't wait for a write, which would fail with `waitInsideRead`; so its
-    /// reads should use ``Consistency/snapshot``. Misses of its own reads are counted, but do not
-    /// call it.
-    ///
-    /// - Parameter observer: The function to call.
-    /// - Returns: The observation, with which the observer can be removed.
-    /// - Complexity: O(1). Hits cost nothing more; a miss takes as much longer as the observer
-    ///   takes.
-    @discardableResult
-    public func observeMisses(_ observer: @escaping @Sendable (Miss) -> Void) -> MissObservation {
-        let observers = engine.missObservers
-        // No observer has the key 0.
-        return MissObservation(isClosed ? 0 : observers.add(observer), of: observers)
-    }
-
     // MARK: - Implementation
 
     /// The clock by which hits tell their age.

@@ -53,7 +53,8 @@ struct Evictor {
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
     private var freedShare = 1.0
-    /// Whether the next cycle fits a whole transaction, but not the pages that are left of this one.
+    /// Whether the next cycle fits a whole transaction, but not the pages that are left of this
+    /// one.
     private var needsNextTransaction = false
     /// How many steps to take until more expired records are moved to the front.
     private var stepsToExpired = 0

@@ -35,6 +35,7 @@ enum ModuleImports {
         // swift-log and swift-metrics, only with the trait Server.
         "EspalierSharedRecords": [
             "EspalierStore", "EspalierRecords", "EspalierModels", "EspalierCompression",
+            "EspalierConfinement",
         ],
         "EspalierServer": ["EspalierStore", "EspalierRecords", "Logging", "Metrics"],
         "EspalierCharts": [],
