@@ -21,9 +21,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A read returns a whole tree or says why not. It never returns a state that another host replaced
-/// longer than ``FleetConfiguration/maximumStaleness`` ago, unless servers can't be reached: then
-/// it returns copies that are marked as expired, for ``FleetConfiguration/staleLimit``, and misses
+/// A read returns a whole tree or says why not. While servers answer, it returns no state that was
+/// replaced longer than ``FleetConfiguration/maximumStaleness`` ago. If servers can't be reached, it
+/// returns copies for ``FleetConfiguration/staleLimit``, which outcomes mark as expired, and misses
 /// after that. The records of a tree that are on one server are those of one moment.
 ///
 /// A write is done when the servers have it. Of two hosts that change the same record, the second
@@ -461,7 +461,7 @@ public final class SharedCache: Sendable {
     /// The most outdated records of a tree that are fetched by themselves.
     private static let refreshLimit = 256
 
-    /// Answers with copies that may be stale, because a server does not answer.
+    /// Answers with copies that may be stale, because the fetch has failed.
     private func staleOutcome<Value>(
         _ target: Target<Value>, _ error: any Error
     ) -> ReadOutcome<Value> {

@@ -44,7 +44,7 @@ extension CommitTransaction {
             state.stamp > Stamp(1) && state.isExpiredRoot(at: second)
         }
         var found: [Handle] = []
-        var next: UInt64?
+        var (last, next) = (UInt64(0), UInt64?.none)
         try transaction.forEach(in: keyspaces.state, from: expiryScan) { key, value in
             guard let key = Handle(key: key) else { return true }
             guard expiryGroupsLeft > 0, found.count < limit else {
@@ -52,14 +52,17 @@ extension CommitTransaction {
                 return false
             }
             expiryGroupsLeft -= 1
+            last = key.rawValue
             var reader = ByteReader(lent: value)
             guard let group = try? StateGroup(reading: &reader, key: key) else { return true }
             for entry in group.entries where isToMove(entry.state) { found.append(entry.handle) }
             return true
         }
-        expiryScan = next ?? 0
         // This commit may have written them anew, or touched them for reads.
-        return try found.filter { isToMove(try states.entry($0, in: transaction)) }
+        found = try found.filter { isToMove(try states.entry($0, in: transaction)) }
+        // The last group may have more than there is room for.
+        expiryScan = found.count > limit ? last : next ?? 0
+        return Array(found.prefix(limit))
     }
 }
 

@@ -56,6 +56,28 @@ struct ExpiryTests {
         }
     }
 
+    @Test("A step of eviction moves as many expired records as it may, and the next one the rest")
+    func movedAtMost() throws {
+        struct Undo: Error {}
+        try withCache(configuration()) { cache in
+            // Their states stand in few groups.
+            try cache.set((1...100).map { Dish(id: $0, name: "soup") }).wait()
+            clock.advance(60)
+            let generation = try cache.engine.generations.current()
+            #expect(throws: Undo.self) {
+                try generation.environment.write { transaction in
+                    let commit = try CommitTransaction(generation, transaction, nil, nil)
+                    var counts: [Int] = []
+                    repeat {
+                        counts.append(try commit.moveExpired(atMost: 30, in: transaction))
+                    } while counts.last != 0
+                    #expect(counts == [30, 30, 30, 10, 0])
+                    throw Undo()
+                }
+            }
+        }
+    }
+
     @Test("The age of a write counts before that of the type, and that before the cache's")
     func precedence() throws {
         try withCache(configuration(maxAge: .seconds(600))) { cache in
