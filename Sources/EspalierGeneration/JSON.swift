@@ -1,13 +1,15 @@
 import Foundation
 
-/// A JSON value, as Foundation's decoder reads it.
+/// A JSON value, as Foundation reads it.
 ///
-/// Foundation keeps neither the order of members nor the text of numbers. The generated source
-/// therefore has members in the order of their names, and `1.0` counts as an integer.
+/// Foundation keeps neither the order of members nor the text of numbers, but whether a number has
+/// a fraction. The generated source has members in the order of their names.
 indirect enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
+    /// A whole number beyond `Int`.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSON])
@@ -16,24 +18,39 @@ indirect enum JSON: Hashable, Sendable {
     /// Parses a document.
     ///
     /// - Parameters:
-    ///   - data: The document, in UTF-8.
+    ///   - data: The document.
     ///   - name: The name of the document, for the error.
     init(parsing data: Data, name: String) throws(GenerationError) {
+        let value: Any
         do {
-            self = try JSONDecoder().decode(JSON.self, from: data)
+            value = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         } catch {
-            throw GenerationError([Problem(name, "", "this is no JSON: \(Self.reason(data))")])
+            let text = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
+            throw GenerationError([Problem(name, "", "this is no JSON: \(text ?? "\(error)")")])
+        }
+        self.init(value)
+    }
+
+    /// Takes a value over from Foundation.
+    private init(_ value: Any) {
+        switch value {
+        case let members as [String: Any]: self = .object(members.mapValues { JSON($0) })
+        case let elements as [Any]: self = .array(elements.map { JSON($0) })
+        case let text as String: self = .string(text)
+        case let number as NSNumber: self.init(number)
+        default: self = .null
         }
     }
 
-    /// Returns where a document stops being JSON: the decoder does not say it on every platform.
-    private static func reason(_ data: Data) -> String {
-        do {
-            _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
-            return "a value does not fit"
-        } catch {
-            let text = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
-            return text ?? "\(error)"
+    private init(_ number: NSNumber) {
+        switch unsafe String(cString: number.objCType) {
+        case "c", "B": self = .bool(number.boolValue)
+        case "d", "f": self = .number(number.doubleValue)
+        default:
+            let text = number.stringValue
+            self =
+                Int(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
+                ?? .number(number.doubleValue)
         }
     }
 
@@ -63,32 +80,11 @@ indirect enum JSON: Hashable, Sendable {
         switch self {
         case .null: "null"
         case .bool: "boolean"
-        case .integer: "integer"
+        case .integer, .unsigned: "integer"
         case .number: "number"
         case .string: "string"
         case .array: "array"
         case .object: "object"
-        }
-    }
-}
-
-extension JSON: Decodable {
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSON].self))
         }
     }
 }

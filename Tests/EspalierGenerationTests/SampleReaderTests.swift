@@ -11,6 +11,9 @@ struct SampleReaderTests {
         "A value has the narrowest type that reads all samples and writes them again",
         arguments: [
             ("1, 2", "Int"), ("1, 2.5", "Double"), ("true, false", "Bool"),
+            // A server that writes 1.0 will write 1.5, too.
+            ("1, 2.0", "Double"), ("1E5", "Double"), ("1, 18446744073709551615", "UInt64"),
+            ("-1, 18446744073709551615", "Double"), ("18446744073709551616", "Double"),
             (#""a", "b""#, "String"), ("null, 1", "Field<Int>"), ("1, \"a\"", "ShopJSON"),
             ("null", "ShopJSON"), ("[]", "[ShopJSON]"), ("[1], [2.5, null]", "[Double?]"),
             ("[[1]], []", "[[Int]]"), ("{\"a\": 1}, [1]", "ShopJSON"),
@@ -43,6 +46,55 @@ struct SampleReaderTests {
             depth += part.count { "[{".contains($0) } - part.count { "]}".contains($0) }
         }
         return parts.map { "{\"x\":\($0)}" }
+    }
+
+    @Test("An object is a dictionary if its keys are data")
+    func dictionaries() throws {
+        func type(_ samples: String) throws -> String? {
+            try Generated(samples: samples).members(of: "Shop").first { $0.hasPrefix("let m:") }
+        }
+        let many = (0..<8).map { "\"-NaB\($0)\": {\"x\": \($0)}" }.joined(separator: ", ")
+        #expect(try type(#"{"m": {"2014-08-31": 7}}"#) == "let m: [String: Int]")
+        #expect(try type("{\"m\": {\(many)}}") == "let m: [String: M]")
+        #expect(try type("{\"m\": {\(many), \"total\": 8}}") == "let m: M")
+        // An object with an identifier, and objects that all have the same keys.
+        #expect(try type(#"{"m": {"id": 1, "a b": 2}}"#) == "let m: M")
+        #expect(
+            try type(#"{"m": [{"a b": 1}, {"a b": 2}]}"#) == "let m: [M]")
+        #expect(
+            try type(#"{"m": [{"a b": 1}, {"a c": 2}]}"#) == "let m: [[String: Int]]")
+    }
+
+    @Test("Thousands of members are read in a moment, nodes or not")
+    func manyMembers() throws {
+        for member in [#"{"id": 1, "x": 0}"#, #"{"x": 0}"#, #"{"x": [{"y": 0}], "z": 1}"#] {
+            let members = (0..<1_000).map { "\"k\($0)\": \(member)" }
+            // With one that differs, they are no dictionary.
+            let text = (members + ["\"other\": {}"]).joined(separator: ", ")
+            let source = try Generated(samples: "{\"m\": {\(text)}}")
+            #expect(source.members(of: "M").count == 1_001)
+        }
+    }
+
+    @Test("A document without a declaration of its own has the type for any JSON")
+    func mixedRoot() throws {
+        let source = try Generated(samples: "[{}, 1]")
+        #expect("\(source)".contains("enum ShopJSON"), "\(source)")
+    }
+
+    @Test(
+        "An empty name of a member is a clear error, and characters that can't be seen are escaped")
+    func names() throws {
+        #expect {
+            _ = try Generated(samples: #"{"id": 1, "o": {"": 1, "x": 2}}"#)
+        } throws: {
+            "\($0)".contains("an empty name")
+        }
+        let source = try Generated(samples: #"{"a\u007f": 1, "b\u2028": 2}"#)
+        let text = "\(source)"
+        #expect(
+            text.contains(#"@Stored("a\u{7f}")"#) && text.contains(#"@Stored("b\u{2028}")"#),
+            "\(text)")
     }
 
     @Test("Strings stay strings if the user wants it")

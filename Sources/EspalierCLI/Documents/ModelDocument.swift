@@ -55,10 +55,25 @@ struct InputFile: Sendable {
         do {
             return try JSONParser.parse(bytes)
         } catch {
-            let isExport = mayBeExport && bytes.starts(with: #"{"kind":"#.utf8)
-            throw CommandFailure(
-                "\(name): \(error)\(isExport ? ". To import an export, add --records." : "")")
+            throw CommandFailure("\(name): \(error)\(advice(bytes, error))")
         }
+    }
+
+    /// Returns what helps with a file that is no JSON document; empty for nothing.
+    private func advice(_ bytes: [UInt8], _ error: JSONParseError) -> String {
+        let kinds = ["node", "key", "collection"].map { #"{"kind":"\#($0)""# }
+        if mayBeExport, kinds.contains(where: { bytes.starts(with: $0.utf8) }) {
+            return ". To import an export, add --records."
+        }
+        if bytes.prefix(4).contains(0) || bytes.starts(with: [0xFF, 0xFE])
+            || bytes.starts(with: [0xFE, 0xFF])
+        {
+            return ". This looks like UTF-16 or UTF-32: convert it to UTF-8."
+        }
+        if error.problem == .expected("the end of the input"), error.line > 1 {
+            return ". A file has one document: an array of the documents, or a file for each."
+        }
+        return ""
     }
 
     /// Reads the file.

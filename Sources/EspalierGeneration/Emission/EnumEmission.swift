@@ -123,6 +123,7 @@ extension SwiftEmitter {
         switch type {
         case .bool: 2_000
         case .integer: 1_900
+        case .unsigned: 1_850
         case .number: 1_800
         case .date, .uuid: 1_700
         case .url: 1_600

@@ -186,6 +186,12 @@ extension SwiftEmitter {
     }
 
     static func literal(_ text: String) -> String {
+        func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
         let escaped = text.unicodeScalars.map { scalar -> String in
             switch scalar {
             case "\"": "\\\""
@@ -193,7 +199,7 @@ extension SwiftEmitter {
             case "\n": "\\n"
             case "\r": "\\r"
             case "\t": "\\t"
-            case _ where scalar.value < 32 || scalar.properties.generalCategory == .format:
+            case _ where isInvisible(scalar):
                 "\\u{\(String(scalar.value, radix: 16))}"
             default: String(scalar)
             }

@@ -35,6 +35,7 @@ struct TypeNames {
         switch type {
         case .bool: "Bool"
         case .integer: "Int"
+        case .unsigned: "UInt64"
         case .number: "Double"
         case .string: "String"
         case .date: "Date"
@@ -74,13 +75,15 @@ extension ModelSet {
 
     /// Whether a type stands anywhere in the set.
     func uses(_ type: ValueType) -> Bool {
-        declarations.contains { declaration in
-            switch declaration.body {
-            case .object(let object): object.members.contains { $0.type.mentions(type) }
-            // A union has a case for any other JSON.
-            case .union(let union): type == .any || union.cases.contains { $0.type.mentions(type) }
-            case .enumeration: false
+        root?.mentions(type) == true
+            || declarations.contains { declaration in
+                switch declaration.body {
+                case .object(let object): object.members.contains { $0.type.mentions(type) }
+                // A union has a case for any other JSON.
+                case .union(let union):
+                    type == .any || union.cases.contains { $0.type.mentions(type) }
+                case .enumeration: false
+                }
             }
-        }
     }
 }

@@ -22,6 +22,9 @@ enum Words {
         func dropping(_ count: Int, adding end: String = "") -> String {
             String(word.dropLast(count)) + end
         }
+        // Of the plurals that no rule below covers, those that APIs have.
+        let irregular = ["movies": 1, "cookies": 1, "calories": 1, "buses": 2]
+        if let count = irregular[small] { return dropping(count) }
         let kept = ["ss", "us", "is", "news", "series", "species"]
         guard small.count > 2, small.hasSuffix("s"), !kept.contains(where: small.hasSuffix) else {
             return word
@@ -86,7 +89,8 @@ enum Words {
         "EspalierModels", "EspalierNormalized", "EspalierRecords", "Field", "FieldValue", "Float",
         "Foundation", "Hashable", "Hasher", "Int", "Model", "ModelField", "Never",
         "NormalizedModel", "Optional", "Protocol", "RawRepresentable", "Result", "Self",
-        "Sendable", "Set", "String", "Swift", "Type", "URL", "UUID", "Void", "WritePolicy",
+        "Sendable", "Set", "String", "Swift", "Type", "UInt64", "URL", "UUID", "Void",
+        "WritePolicy",
     ]
 }
 

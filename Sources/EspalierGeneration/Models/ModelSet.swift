@@ -20,6 +20,8 @@ struct ModelSet: Sendable {
 /// The type of a value.
 indirect enum ValueType: Hashable, Sendable {
     case bool, integer, number, string, date, url, uuid
+    /// A whole number that may be beyond `Int`, and is never negative.
+    case unsigned
     /// Any JSON.
     case any
     case declared(Int)

@@ -15,6 +15,9 @@ final class SamplePlace: Equatable {
     private(set) var nulls = 0
     private(set) var bools = 0
     private(set) var integers = 0
+    /// Integers below zero, which are integers as well.
+    private(set) var negatives = 0
+    private(set) var unsigneds = 0
     private(set) var numbers = 0
     private(set) var strings = 0
     private(set) var arrays = 0
@@ -35,7 +38,10 @@ final class SamplePlace: Equatable {
         switch value {
         case .null: nulls += 1
         case .bool: bools += 1
-        case .integer: integers += 1
+        case .integer(let value):
+            integers += 1
+            if value < 0 { negatives += 1 }
+        case .unsigned: unsigneds += 1
         case .number: numbers += 1
         case .string(let text):
             strings += 1
@@ -69,34 +75,60 @@ final class SamplePlace: Equatable {
     }
 
     /// The number of values.
-    var count: Int { nulls + bools + integers + numbers + strings + arrays + objects.count }
+    var count: Int { nulls + bools + wholes + numbers + strings + arrays + objects.count }
 
-    /// Whether the keys are data, as in `{"2014-08-31": 7}`: at least half of them are no names.
-    private var hasDataAsKeys: Bool {
+    /// The number of whole numbers.
+    var wholes: Int { integers + unsigneds }
+
+    /// Whether the keys are data, as in `{"2014-08-31": 7}`: at least half of them are no names, or
+    /// there are many objects of the same members under them, as in `{"-NaB3": {"x": 1}, ...}`.
+    ///
+    /// An object with an identifier is no dictionary, and neither is one of several objects that
+    /// all have the same keys.
+    private func hasDataAsKeys(_ idKey: String) -> Bool {
+        let isEverywhere = { (place: SamplePlace) in place.count == self.objects.count }
+        if members[idKey].map(isEverywhere) == true { return false }
+        if objects.count > 1, members.values.allSatisfy(isEverywhere) { return false }
+        if members.count >= Self.manyMembers, hasEqualObjects { return true }
         let others = members.keys.count { key in
             key.first?.isNumber == true || key.contains { " /:".contains($0) }
         }
         return others > 0 && others * 2 >= members.count
     }
 
+    /// From how many equal members on an object is a dictionary.
+    private static let manyMembers = 8
+
+    /// Whether all members are objects with the same names of members.
+    private var hasEqualObjects: Bool {
+        let values = objects.flatMap(\.values)
+        guard case .object(let first)? = values.first, !first.isEmpty else { return false }
+        let names = Set(first.keys)
+        return values.allSatisfy { value in value.members.map { Set($0.keys) == names } ?? false }
+    }
+
     /// Finds the dictionaries, and numbers all other places with objects from here on. Returns them
     /// in the order of their paths.
-    func numbered(from places: [SamplePlace] = [], parent: Int? = nil) -> [SamplePlace] {
+    ///
+    /// - Parameter idKey: The name of the member that identifies an object.
+    func numbered(
+        from places: [SamplePlace] = [], parent: Int? = nil, idKey: String
+    ) -> [SamplePlace] {
         var places = places
         self.parent = parent
-        if hasDataAsKeys {
+        if hasDataAsKeys(idKey) {
             let values = SamplePlace(property: property, isElement: true)
             for value in objects.flatMap(\.values) { values.add(value) }
             self.values = values
             members = [:]
-            places = values.numbered(from: places, parent: parent)
+            places = values.numbered(from: places, parent: parent, idKey: idKey)
         } else if !objects.isEmpty {
             number = places.count
             places.append(self)
         }
         for (_, member) in sortedMembers {
-            places = member.numbered(from: places, parent: number)
+            places = member.numbered(from: places, parent: number, idKey: idKey)
         }
-        return element?.numbered(from: places, parent: parent) ?? places
+        return element?.numbered(from: places, parent: parent, idKey: idKey) ?? places
     }
 }

@@ -21,6 +21,13 @@ struct SampleReader {
         let isList = documents.contains { $0.elements != nil }
         let rootName = options.rootType.map(Words.type) ?? (isList ? Words.singular(stem) : stem)
         let types = SampleTypes(root: root, rootName: rootName, options: options)
+        guard !types.places.contains(where: { $0.members[""] != nil }) else {
+            throw GenerationError([
+                Problem(
+                    name, "",
+                    "an object has a member with an empty name, which no property can have")
+            ])
+        }
         guard !types.places.isEmpty else {
             throw GenerationError([Problem(name, "", "there is no object to make a type of")])
         }
@@ -50,7 +57,7 @@ struct SampleReader {
     private mutating func type(of places: [SamplePlace]) -> (type: ValueType, isNullable: Bool) {
         let isNullable = places.contains { $0.nulls > 0 }
         let kinds = [
-            places.contains { $0.bools > 0 }, places.contains { $0.integers + $0.numbers > 0 },
+            places.contains { $0.bools > 0 }, places.contains { $0.wholes + $0.numbers > 0 },
             places.contains { $0.strings > 0 }, places.contains { $0.arrays > 0 },
             places.contains { $0.number != nil }, places.contains { $0.values != nil },
         ]
@@ -60,7 +67,7 @@ struct SampleReader {
         }
         switch kind {
         case 0: return (.bool, isNullable)
-        case 1: return (places.contains { $0.numbers > 0 } ? .number : .integer, isNullable)
+        case 1: return (number(at: places), isNullable)
         case 2: return (text(of: places), isNullable)
         case 3:
             let element = type(of: places.compactMap(\.element).filter { $0.count > 0 })
@@ -70,6 +77,12 @@ struct SampleReader {
             let value = type(of: places.compactMap(\.values))
             return (.dictionary(value.type.orNull(value.isNullable)), isNullable)
         }
+    }
+
+    private func number(at places: [SamplePlace]) -> ValueType {
+        if places.contains(where: { $0.numbers > 0 }) { return .number }
+        guard places.contains(where: { $0.unsigneds > 0 }) else { return .integer }
+        return places.contains { $0.negatives > 0 } ? .number : .unsigned
     }
 
     private func text(of places: [SamplePlace]) -> ValueType {
@@ -99,7 +112,9 @@ struct SampleReader {
             let others = isNode ? types.projections(of: place).filter { !group.contains($0) } : []
             var found = self.type(of: places + others.compactMap { $0.members[key] })
             // An identifier is a text or a number, whatever it looks like.
-            if isNode, key == options.idKey, found.type != .integer { found.type = .string }
+            if isNode, key == options.idKey, ![.integer, .unsigned].contains(found.type) {
+                found.type = .string
+            }
             body.members.append(
                 Member(
                     key: key, type: found.type,

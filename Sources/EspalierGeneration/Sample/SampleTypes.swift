@@ -16,14 +16,24 @@ struct SampleTypes {
     let places: [SamplePlace]
     /// The number of the first place of the same type, by the number of a place.
     private var types: [Int]
+    /// The names of records, by the number of a place.
+    private let records: [String]
+    /// The places with identifiers, by the name of their record.
+    private let placesByRecord: [String: [SamplePlace]]
     /// Why a type with identifiers is no node all the same, by the number of its first place.
     private var denied: [Int: String] = [:]
 
     init(root: SamplePlace, rootName: String, options: GenerationOptions) {
         self.options = options
         self.rootName = rootName
-        places = root.numbered()
+        let places = root.numbered(idKey: options.idKey)
+        self.places = places
         types = Array(places.indices)
+        let records = places.map { Self.record(of: $0, rootName, options) }
+        self.records = records
+        placesByRecord = Dictionary(
+            grouping: places.filter { Self.identifierKind($0, options) != nil }
+        ) { $0.number.map { records[$0] } ?? "" }
         unifyAll()
         for group in groups {
             // `User:7` would be both the user 7 and the user "7".
@@ -58,8 +68,7 @@ struct SampleTypes {
     /// The places with identifiers whose objects are in the same records, and the place itself.
     func projections(of place: SamplePlace) -> [SamplePlace] {
         guard identifierKind(place) != nil else { return [place] }
-        let record = record(of: place)
-        return places.filter { identifierKind($0) != nil && self.record(of: $0) == record }
+        return placesByRecord[record(of: place)] ?? [place]
     }
 
     /// Returns why the objects of a type are no nodes, although they have a member for it.
@@ -70,22 +79,37 @@ struct SampleTypes {
     /// The name of the record of the objects at a place, if they are nodes; for others a name that
     /// the user has chosen for their type, or that of the property.
     func record(of place: SamplePlace) -> String {
+        place.number.map { records[$0] } ?? Self.record(of: place, rootName, options)
+    }
+
+    private static func record(
+        of place: SamplePlace, _ rootName: String, _ options: GenerationOptions
+    ) -> String {
         if place.property.isEmpty { return rootName }
-        return options.records[place.property] ?? propertyName(of: place)
+        return options.records[place.property] ?? name(of: place)
     }
 
     /// The name of a type after the property.
     func propertyName(of place: SamplePlace) -> String {
-        if place.property.isEmpty { return rootName }
-        return Words.type(place.isElement ? Words.singular(place.property) : place.property)
+        place.property.isEmpty ? rootName : Self.name(of: place)
+    }
+
+    private static func name(of place: SamplePlace) -> String {
+        Words.type(place.isElement ? Words.singular(place.property) : place.property)
     }
 
     /// The kind of the identifiers at a place; nil if an object has none.
     private func identifierKind(_ place: SamplePlace) -> String? {
+        Self.identifierKind(place, options)
+    }
+
+    private static func identifierKind(
+        _ place: SamplePlace, _ options: GenerationOptions
+    ) -> String? {
         guard let id = place.members[options.idKey], !place.objects.isEmpty else { return nil }
         switch place.objects.count {
         case id.strings: return "string"
-        case id.integers: return "integer"
+        case id.wholes: return "integer"
         default: return nil
         }
     }
@@ -106,16 +130,10 @@ struct SampleTypes {
                 }
             }
             for group in groups {
-                // Not only with the first one, which may lack a member that two others have.
-                for (number, place) in group.enumerated() {
-                    for other in group[(number + 1)...] {
-                        isChanged = unifyMembers(place, other, isProjection: false) || isChanged
-                    }
-                }
+                let members = Members()
+                for place in group { isChanged = unifyMembers(place, members) || isChanged }
                 for other in projections(of: group[0]) where type(of: other) > type(of: group[0]) {
-                    for place in group {
-                        isChanged = unifyMembers(place, other, isProjection: true) || isChanged
-                    }
+                    isChanged = unifyProjection(other, members) || isChanged
                 }
             }
         }
@@ -143,7 +161,7 @@ struct SampleTypes {
     private func kinds(_ place: SamplePlace) -> [String] {
         var kinds: [String] = []
         if place.bools > 0 { kinds.append("bool") }
-        if place.integers + place.numbers > 0 { kinds.append("number") }
+        if place.wholes + place.numbers > 0 { kinds.append("number") }
         if place.strings > 0 { kinds.append("string") }
         if place.number != nil { kinds.append("object \(type(of: place))") }
         if let values = place.values { kinds += self.kinds(values).map { "{\($0)}" } }
@@ -161,29 +179,74 @@ struct SampleTypes {
         return true
     }
 
-    /// Makes the values of all members that two places have one type each.
-    ///
-    /// - Parameter isProjection: Whether the places are projections, whose members may be
-    ///   projections themselves.
-    private mutating func unifyMembers(
-        _ a: SamplePlace, _ b: SamplePlace, isProjection: Bool
-    ) -> Bool {
+    /// The first values that the places of one type have under the same names. To compare all pairs
+    /// of places would take minutes for an object with thousands of equal members.
+    private final class Members { var values: [String: Values] = [:] }
+
+    /// The first values at one place in each of the three forms that a value may have.
+    private final class Values {
+        var node: SamplePlace?
+        var other: SamplePlace?
+        var dictionary: Values?
+        var elements: Values?
+    }
+
+    /// Makes the values of a place one type each with those of the places before, and adds it to
+    /// these.
+    private mutating func unifyMembers(_ place: SamplePlace, _ members: Members) -> Bool {
         var isChanged = false
-        for (key, member) in a.sortedMembers {
-            isChanged = unifyValues(member, b.members[key], isProjection) || isChanged
+        for (key, member) in place.sortedMembers {
+            let values = members.values[key] ?? Values()
+            members.values[key] = values
+            isChanged = unify(member, values) || isChanged
         }
         return isChanged
     }
 
-    private mutating func unifyValues(
-        _ a: SamplePlace?, _ b: SamplePlace?, _ isProjection: Bool
-    ) -> Bool {
-        guard let a, let b else { return false }
+    private mutating func unify(_ place: SamplePlace, _ values: Values) -> Bool {
         var isChanged = false
-        let areNodes = identifierKind(a) != nil && identifierKind(b) != nil
-        if a.number != nil, b.number != nil, !isProjection || !areNodes { isChanged = unify(a, b) }
-        isChanged = unifyValues(a.values, b.values, isProjection) || isChanged
-        return unifyValues(a.element, b.element, isProjection) || isChanged
+        if place.number != nil {
+            if let first = values.node ?? values.other { isChanged = unify(first, place) }
+            if identifierKind(place) != nil {
+                values.node = values.node ?? place
+            } else {
+                values.other = values.other ?? place
+            }
+        }
+        if let dictionary = place.values {
+            let known = values.dictionary ?? Values()
+            values.dictionary = known
+            isChanged = unify(dictionary, known) || isChanged
+        }
+        if let element = place.element {
+            let known = values.elements ?? Values()
+            values.elements = known
+            isChanged = unify(element, known) || isChanged
+        }
+        return isChanged
+    }
+
+    /// Makes the values of a projection one type each with those of another one, except for nodes,
+    /// which may be projections themselves.
+    private mutating func unifyProjection(_ place: SamplePlace, _ members: Members) -> Bool {
+        var isChanged = false
+        for (key, member) in place.sortedMembers {
+            isChanged = unifyProjected(member, members.values[key]) || isChanged
+        }
+        return isChanged
+    }
+
+    private mutating func unifyProjected(_ place: SamplePlace?, _ values: Values?) -> Bool {
+        guard let place, let values else { return false }
+        var isChanged = false
+        if place.number != nil {
+            if let other = values.other { isChanged = unify(other, place) }
+            if let node = values.node, identifierKind(place) == nil {
+                isChanged = unify(node, place) || isChanged
+            }
+        }
+        isChanged = unifyProjected(place.values, values.dictionary) || isChanged
+        return unifyProjected(place.element, values.elements) || isChanged
     }
 
     // MARK: Contradictions
@@ -196,9 +259,12 @@ struct SampleTypes {
             let type: Int
         }
         var known: [String: [JSON: [String: Known]]] = [:]
+        let keysByType = Dictionary(grouping: places) { self.type(of: $0) }.mapValues { group in
+            Set(group.flatMap(\.members.keys)).sorted()
+        }
         for place in places where isNode(place) {
             let (record, type) = (record(of: place), type(of: place))
-            let keys = Set(group(type).flatMap(\.members.keys)).sorted()
+            let keys = keysByType[type] ?? []
             for object in place.objects {
                 guard let id = object[options.idKey] else { continue }
                 for key in keys {

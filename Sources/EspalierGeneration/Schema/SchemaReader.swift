@@ -211,6 +211,7 @@ struct SchemaReader {
         case .null: Use(type: .any, isNullable: true)
         case .bool(let value): Use(type: .bool, documentation: "Always `\(value)`.")
         case .integer(let value): Use(type: .integer, documentation: "Always `\(value)`.")
+        case .unsigned(let value): Use(type: .unsigned, documentation: "Always `\(value)`.")
         case .number(let value): Use(type: .number, documentation: "Always `\(value)`.")
         case .string(let value): Use(type: .string, documentation: "Always `\(value)`.")
         case .array, .object: Use(type: .any)
@@ -443,7 +444,7 @@ struct SchemaReader {
     private func caseName(_ type: ValueType) -> String {
         switch type {
         case .bool: "bool"
-        case .integer: "integer"
+        case .integer, .unsigned: "integer"
         case .number: "number"
         case .string: "string"
         case .date: "date"

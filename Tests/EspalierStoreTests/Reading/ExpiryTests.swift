@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierModels
 import EspalierRecords
 import EspalierTestSupport
@@ -60,6 +61,7 @@ struct ExpiryTests {
     func movedAtMost() throws {
         struct Undo: Error {}
         try withCache(configuration()) { cache in
+            try cache.set(Plate(id: 1)).wait()
             // Their states stand in few groups.
             try cache.set((1...100).map { Dish(id: $0, name: "soup") }).wait()
             clock.advance(60)
@@ -67,11 +69,13 @@ struct ExpiryTests {
             #expect(throws: Undo.self) {
                 try generation.environment.write { transaction in
                     let commit = try CommitTransaction(generation, transaction, nil, nil)
+                    commit.now = clock.now
                     var counts: [Int] = []
                     repeat {
                         counts.append(try commit.moveExpired(atMost: 30, in: transaction))
                     } while counts.last != 0
-                    #expect(counts == [30, 30, 30, 10, 0])
+                    #expect(counts.allSatisfy { $0 <= 30 })
+                    #expect(counts.reduce(0, +) == 100, "\(counts)")
                     throw Undo()
                 }
             }

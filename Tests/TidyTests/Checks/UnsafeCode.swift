@@ -19,6 +19,8 @@ enum UnsafeCode {
         "EspalierStore": ["IndexGroup.swift"],
         // The hand-written baseline must not be slowed by safety.
         "EspalierFixtures": ["HandWrittenBaseline.swift", "RawEnvironment.swift"],
+        // Foundation tells by a type code of Objective-C whether a number has a fraction.
+        "EspalierGeneration": ["JSON.swift"],
         // The size of a terminal is known only to C.
         "EspalierCLI": ["Terminal.swift"],
     ]
