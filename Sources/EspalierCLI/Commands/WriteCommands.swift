@@ -5,8 +5,9 @@ import EspalierStore
 
 /// `espalier import`: stores the models of JSON documents, or the records of an export.
 ///
-/// The command reads and checks all files before it stores anything: an error in one of them leaves
-/// the cache as it was.
+/// The command reads and parses all files before it stores anything: an error in one of them leaves
+/// the cache as it was. If the cache refuses a write, because it is too large, other writes of the
+/// same command are stored, and the error says how many.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",

@@ -107,18 +107,23 @@ struct WriteRecording {
     ///
     /// - Throws: The failure of the first write that failed.
     consuming func finish() async throws(CommandFailure) -> WriteSummary {
-        var failure: CommandFailure?
+        var failure: String?
+        var stored = 0
         for (ticket, models) in tickets {
             do {
                 try await ticket.committed
+                stored += 1
             } catch {
-                failure = failure ?? CommandFailure("\(models): \(error)")
+                failure = failure ?? "\(models): \(error)"
             }
         }
         let evicted = (try? cache.statistics().evictions.records) ?? evictedBefore
         // Closing ends the sequence of changes.
         cache.close()
-        if let failure { throw failure }
+        if let failure {
+            let rest = stored > 0 ? " Of \(tickets.count) writes, \(stored) were stored." : ""
+            throw CommandFailure(failure + rest)
+        }
         var written: Set<Identifier> = []
         for await change in changes { written.formUnion(change.written.map(Identifier.init)) }
         return WriteSummary(

@@ -277,7 +277,10 @@ final class GenerationHolder: Sendable {
                 guard create || directory.hasData(name) else {
                     throw CacheError(
                         .damaged,
-                        "The cache's files are missing. Delete the directory and store anew."
+                        """
+                        The cache's files are missing. Open it to write, or delete the directory, \
+                        and store anew.
+                        """
                     )
                 }
                 if let live, live.name == name, !live.environment.isClosed {
@@ -305,7 +308,11 @@ final class GenerationHolder: Sendable {
         }
         guard create else {
             throw CacheError(
-                .damaged, "The cache's files are damaged. Delete the directory and store anew.")
+                .damaged,
+                """
+                The cache's files are damaged. Open it to write, or delete the directory, and store \
+                anew.
+                """)
         }
         return try makeGeneration(under: lock, after: live, because: reason)
     }
