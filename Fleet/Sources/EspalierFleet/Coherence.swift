@@ -101,7 +101,7 @@ final class Coherence: Sendable {
     }
     private let state: Mutex<State>
     private let near: NormalizedCache
-    private let memory: RecordMemory
+    private let recentWrites: RecentWrites
     private let statistics: FleetCounters
     /// The earliest `confirmed` of all servers; -1 for none.
     private let confirmedAt = Atomic<Int>(-1)
@@ -114,11 +114,12 @@ final class Coherence: Sendable {
     static let waitLimit = Duration.milliseconds(300)
 
     init(
-        servers: Int, near: NormalizedCache, _ memory: RecordMemory, _ statistics: FleetCounters
+        servers: Int, near: NormalizedCache, _ recentWrites: RecentWrites,
+        _ statistics: FleetCounters
     ) {
         state = Mutex(State(servers: Array(repeating: Server(), count: servers)))
         self.near = near
-        self.memory = memory
+        self.recentWrites = recentWrites
         self.statistics = statistics
     }
 
@@ -218,7 +219,7 @@ final class Coherence: Sendable {
             }
             if !entries.isEmpty { forget(&state) }
             if !changed.isEmpty {
-                memory.remove(changed)
+                recentWrites.remove(changed)
                 note(near.outdate(shared: Set(changed)), [server], &state)
             }
             if !foreign.isEmpty { statistics.add(\.changesReceived, foreign.count) }
@@ -268,7 +269,7 @@ final class Coherence: Sendable {
         for change in state.order {
             state.recent[change.name] = max(state.recent[change.name] ?? 0, change.clock)
         }
-        memory.removeAll()
+        recentWrites.removeAll()
         statistics.add(\.resets, 1)
     }
 
@@ -508,7 +509,7 @@ final class Coherence: Sendable {
     /// Makes copies of a server's records outdated that this host may have changed.
     func outdate(_ names: [SharedName], on server: Int) {
         state.withLock { note(near.outdate(shared: names), [server], &$0) }
-        memory.remove(names)
+        recentWrites.remove(names)
     }
 
     // MARK: Positions
@@ -534,96 +535,4 @@ final class Coherence: Sendable {
             }
         }
     }
-}
-
-/// The records that this host has changed last, as the servers have them unless another host was
-/// faster: a change of such a record need not read it first. The commit compares all of them.
-final class RecordMemory: Sendable {
-    private let records = Mutex<[SharedName: Servers.Found]>([:])
-    private static let limit = 4_096
-
-    /// Returns what is known of names; nil unless all of them are known.
-    func find(_ names: [SharedName]) -> [Servers.Found]? {
-        records.withLock { records in
-            var found: [Servers.Found] = []
-            for name in names {
-                guard let known = records[name] else { return nil }
-                found.append(known)
-            }
-            return found
-        }
-    }
-
-    func insert(_ found: [SharedName: Servers.Found]) {
-        guard found.count <= Self.limit / 8 else { return }
-        records.withLock { records in
-            if records.count + found.count > Self.limit { records = [:] }
-            records.merge(found) { $1 }
-        }
-    }
-
-    func remove(_ names: [SharedName]) {
-        records.withLock { records in for name in names { records[name] = nil } }
-    }
-
-    func removeAll() { records.withLock { $0 = [:] } }
-}
-
-/// What a later process has to know to go on with the copies of this one: the file
-/// `fleet-position` beside the near cache, which says up to which commit of each server the copies
-/// are current. Without it the later process begins without copies.
-///
-/// One host at a time uses a near cache: a copy that one host restores may be one that another host
-/// knows to be outdated. The file `fleet-lock` is locked as long as the object lives.
-final class NearFile: Sendable {
-    struct Position: Codable {
-        struct Server: Codable {
-            var name: String
-            var runIdentifier: String
-            var processed: UInt64
-        }
-        var servers: [Server]
-    }
-
-    private let url: URL
-    private let lock: Int32
-
-    /// Locks the near cache.
-    ///
-    /// - Throws: `FleetError.nearInUse` if another host uses it, or if the lock can't be made.
-    init(directory: String) throws(FleetError) {
-        url = URL(fileURLWithPath: "\(directory)/fleet-position")
-        lock = unsafe open("\(directory)/fleet-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            if lock >= 0 { Foundation.close(lock) }
-            throw .nearInUse(directory: directory)
-        }
-    }
-
-    deinit { Foundation.close(lock) }
-
-    /// Lets another host use the near cache.
-    func unlock() { flock(lock, LOCK_UN) }
-
-    /// Saves a position, or removes that of before.
-    func update(_ position: Position?) {
-        if let position { save(position) } else { remove() }
-    }
-
-    private func save(_ position: Position) {
-        guard let data = try? JSONEncoder().encode(position) else { return }
-        try? data.write(to: url, options: .atomic)
-    }
-
-    /// Returns the position of these servers; nil if it is not known.
-    func load(_ names: [String]) -> Position? {
-        guard let data = try? Data(contentsOf: url),
-            let position = try? JSONDecoder().decode(Position.self, from: data),
-            position.servers.map(\.name) == names
-        else { return nil }
-        return position
-    }
-
-    /// Makes a later process begin without copies.
-    func remove() { try? FileManager.default.removeItem(at: url) }
 }

@@ -173,7 +173,7 @@ extension SharedCache {
             let root = tree.position(of: name)
             _ = tree.position(of: key)
             // The first attempt does without a question if this host has changed the records last.
-            var fetch = TreeFetch(servers, tree, attempt == 0 ? memory : nil) {
+            var fetch = TreeFetch(servers, tree, attempt == 0 ? recentWrites : nil) {
                 $0.model(type, at: root, ages: ages)
             }
             let stored: Model
@@ -261,7 +261,7 @@ extension SharedCache {
                 guard case .committed(let number) = result else {
                     counters.add(\.conflicts, 1)
                     coherence.retract(version, on: part.server)
-                    memory.remove(Array(found.keys))
+                    recentWrites.remove(Array(found.keys))
                     await updateNear(copies)
                     // The next attempt finds these records equal, and does not tell of them.
                     tell(of: copies, records, source)
@@ -319,7 +319,7 @@ extension SharedCache {
             known[copy.name] = Servers.Found(
                 record: copy.record, server: copy.server, clock: copy.clock)
         }
-        memory.insert(known)
+        recentWrites.insert(known)
     }
 
     /// Puts the records of commits into the near cache, or makes their copies outdated.
@@ -361,4 +361,37 @@ extension SharedCache {
                 }
             }
     }
+}
+
+/// The records that this host has changed last, as the servers have them unless another host was
+/// faster: a change of such a record need not read it first. The commit compares all of them.
+final class RecentWrites: Sendable {
+    private let records = Mutex<[SharedName: Servers.Found]>([:])
+    private static let limit = 4_096
+
+    /// Returns what is known of names; nil unless all of them are known.
+    func find(_ names: [SharedName]) -> [Servers.Found]? {
+        records.withLock { records in
+            var found: [Servers.Found] = []
+            for name in names {
+                guard let known = records[name] else { return nil }
+                found.append(known)
+            }
+            return found
+        }
+    }
+
+    func insert(_ found: [SharedName: Servers.Found]) {
+        guard found.count <= Self.limit / 8 else { return }
+        records.withLock { records in
+            if records.count + found.count > Self.limit { records = [:] }
+            records.merge(found) { $1 }
+        }
+    }
+
+    func remove(_ names: [SharedName]) {
+        records.withLock { records in for name in names { records[name] = nil } }
+    }
+
+    func removeAll() { records.withLock { $0 = [:] } }
 }

@@ -41,7 +41,7 @@ public final class SharedCache: Sendable {
     let servers: Servers
     let coherence: Coherence
     let counters = FleetCounters()
-    let memory = RecordMemory()
+    let recentWrites = RecentWrites()
     let observers = ChangeObservers()
     let calls = OrderedCalls()
     /// What this host asks the network for: a task each.
@@ -85,7 +85,7 @@ public final class SharedCache: Sendable {
             }
         }
         servers = Servers(configuration, counters)
-        coherence = Coherence(servers: servers.all.count, near: near, memory, counters)
+        coherence = Coherence(servers: servers.all.count, near: near, recentWrites, counters)
         clock = HybridClock(host: configuration.host, milliseconds: configuration.milliseconds)
         let (servers, coherence, counters, observers) = (servers, coherence, counters, observers)
         followers = servers.all.indices.map { index in

@@ -131,7 +131,7 @@ struct TreeFetch<Value> {
     private let read: (SharedTree) -> SharedTree.Read<Value>
     let tree: SharedTree
     /// What is known without asking; nil to ask always.
-    private let memory: RecordMemory?
+    private let recentWrites: RecentWrites?
     /// Whether the servers were asked.
     private(set) var hasAsked = false
     /// What the servers had, by the positions of the tree; nil where nobody has asked.
@@ -147,18 +147,18 @@ struct TreeFetch<Value> {
     ///   - tree: A tree that knows the names that are asked for.
     ///   - read: Reads the tree from the records so far.
     init(
-        _ servers: Servers, _ tree: SharedTree, _ memory: RecordMemory? = nil,
+        _ servers: Servers, _ tree: SharedTree, _ recentWrites: RecentWrites? = nil,
         _ read: @escaping (SharedTree) -> SharedTree.Read<Value>
     ) {
         self.servers = servers
         self.read = read
         self.tree = tree
-        self.memory = memory
+        self.recentWrites = recentWrites
     }
 
     /// Fetches the tree whose root is one of the names that the tree knows.
     ///
-    /// With a memory, the records may be older than those of the servers.
+    /// With recent writes, the records may be older than those of the servers.
     ///
     /// - Throws: `FleetError.unavailable` if a server does not answer, `.contended` if the tree
     ///   changes all the time.
@@ -185,7 +185,7 @@ struct TreeFetch<Value> {
 
     private mutating func add(_ positions: [Int]) async throws {
         let names = positions.map { tree.name(at: $0) }
-        let known = hasAsked ? nil : memory?.find(names)
+        let known = hasAsked ? nil : recentWrites?.find(names)
         if known == nil { hasAsked = true }
         let values = if let known { known } else { try await servers.fetch(names) }
         tree.add(values.map(\.record), at: positions)

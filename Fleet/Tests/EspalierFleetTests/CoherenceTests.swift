@@ -13,7 +13,7 @@ struct CoherenceTests {
 
     init() throws {
         near = try NormalizedCache(inMemory: Configuration())
-        coherence = Coherence(servers: 2, near: near, RecordMemory(), FleetCounters())
+        coherence = Coherence(servers: 2, near: near, RecentWrites(), FleetCounters())
         for server in 0..<2 {
             #expect(!coherence.follow(server, runIdentifier: "first", clock: 10).isReset)
             coherence.confirm(server, 10, runIdentifier: "first", at: .now)
