@@ -8,7 +8,7 @@ import EspalierRecords
 ///
 ///     failure                     first time                      again
 ///     ---------------------------------------------------------------------------------------
-///     out of pages                make room, retry                the same, three times in each
+///     out of pages                make room, retry                the same, five times in each
 ///                                                                 generation; then fail: full
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
@@ -117,8 +117,9 @@ enum CommitPolicy {
         case fail
     }
 
-    /// How often room is made for one group of operations in one generation.
-    static let roomLimit = 3
+    /// How often room is made for one group of operations in one generation. What the commit copies
+    /// besides them may grow meanwhile: accesses, evictions, a dictionary.
+    static let roomLimit = 5
 
     static func step(after failure: Failure, _ history: History) -> Step {
         let fail = history.operationCount > 1 ? Step.oneByOne : .fail

@@ -187,7 +187,7 @@ final class Committer: Sendable {
                 }
                 history.add(step)
                 if let pages {
-                    needed = max(needed + 16, pages)
+                    needed = max(needed + max(16, needed / 2), pages)
                 } else {
                     // LMDB does not say how many pages the transaction needed.
                     ranOut = true

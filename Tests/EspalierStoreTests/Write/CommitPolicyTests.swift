@@ -40,7 +40,7 @@ struct CommitPolicyTests {
         let fail: Step = history.operationCount > 1 ? .oneByOne : .fail
         return switch failure {
         case .outOfPages(let needed):
-            history.roomMade < 3 ? .makeRoom(needed: needed) : fail
+            history.roomMade < 5 ? .makeRoom(needed: needed) : fail
         case .staleGeneration: history.hasChangedGeneration ? fail : .retry
         case .budgetDeadlock:
             history.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
@@ -64,7 +64,7 @@ struct CommitPolicyTests {
                 steps += 1
             }
         }
-        #expect(steps == 11 * 192)
+        #expect(steps == 11 * 288)
     }
 
     @Test("A commit that fails again and again ends, whatever it fails for")
@@ -89,7 +89,7 @@ struct CommitPolicyTests {
         }
         for count in [1, 2] {
             let steps = longest(from: History(operationCount: count), 0)
-            // In each of two generations room is made three times, the environment is reopened
+            // In each of two generations room is made five times, the environment is reopened
             // once, a full disk is tried again once and the map is limited once, between them the
             // generation changes, and the last step fails.
             #expect(steps == 2 * (CommitPolicy.roomLimit + 3) + 2)
