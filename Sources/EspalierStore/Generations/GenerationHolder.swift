@@ -310,8 +310,8 @@ final class GenerationHolder: Sendable {
             throw CacheError(
                 .damaged,
                 """
-                The cache's files are damaged. Open it to write, or delete the directory, and store \
-                anew.
+                The cache's files are damaged. Open it to write, or delete the directory, and \
+                store anew.
                 """)
         }
         return try makeGeneration(under: lock, after: live, because: reason)
