@@ -62,12 +62,10 @@ final class Coherence: Sendable {
     /// A server as its follower sees it.
     private struct Server {
         var isFollowed = false
-        /// How often the server's copies were given up. A copy that was fetched before that is not
+        /// How often the server's copies were distrusted. A copy that was fetched before that is not
         /// restored after it: the server may give out the same numbers again.
         var epoch = 0
-        /// Whether its copies are still to be made outdated. Until then they look fresh.
-        var isOutdatingCopies = false
-        /// Whether the follower has to do that again, because the near cache has failed.
+        /// Whether the follower has to make its copies outdated. Until then they look fresh.
         var mustOutdateCopies = false
         /// Changes of copies that the near cache may not have committed.
         var tickets: [WriteTicket] = []
@@ -164,10 +162,11 @@ final class Coherence: Sendable {
 
     // MARK: What a follower tells
 
-    /// Begins to follow a server. Unless the follower can go on after the last processed commit, it
-    /// has to give up the server's copies: see `outdateCopies`.
+    /// Begins to follow a server. Resets it unless the follower can go on after the last processed
+    /// commit.
     ///
-    /// - Returns: The commit after which to go on, and whether to give up copies.
+    /// - Returns: The commit after which to go on, and whether the follower has to call
+    ///   `outdateCopies`.
     func follow(
         _ server: Int, runIdentifier: String, clock: UInt64
     ) -> (position: UInt64, isReset: Bool) {
@@ -236,7 +235,7 @@ final class Coherence: Sendable {
     func confirm(_ server: Int, _ clock: UInt64, runIdentifier: String, at moment: Moment) {
         state.withLock { state in
             let known = state.servers[server]
-            guard known.isFollowed, !known.isOutdatingCopies, known.runIdentifier == runIdentifier,
+            guard known.isFollowed, !known.mustOutdateCopies, known.runIdentifier == runIdentifier,
                 clock <= known.processed
             else { return }
             state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
@@ -273,9 +272,10 @@ final class Coherence: Sendable {
         statistics.add(\.resets, 1)
     }
 
+    /// Lets no copy of a server count as current until `outdateCopies` has succeeded.
     private func distrustCopies(of server: Int, _ state: inout State) {
         state.servers[server].epoch += 1
-        state.servers[server].isOutdatingCopies = true
+        state.servers[server].mustOutdateCopies = true
         state.servers[server].confirmed = nil
         publishAge(state)
     }
@@ -288,6 +288,7 @@ final class Coherence: Sendable {
     /// - Returns: False if the near cache has failed; to be called again.
     @discardableResult
     func outdateCopies(of server: Int, where isOnServer: (SharedName) -> Bool) -> Bool {
+        let epoch = epochs[server]
         let isDone: Bool
         do {
             try near.outdateShared(where: isOnServer)
@@ -296,15 +297,17 @@ final class Coherence: Sendable {
             // A damaged copy hides its server, so the copies of all are removed.
             isDone = (try? near.removeAll().wait()) != nil
         }
+        // A change of copies may have failed meanwhile: then all are outdated once more.
         state.withLock { state in
-            state.servers[server].mustOutdateCopies = !isDone
-            if isDone { state.servers[server].isOutdatingCopies = false }
+            if isDone, state.servers[server].epoch == epoch {
+                state.servers[server].mustOutdateCopies = false
+            }
         }
         return isDone
     }
 
-    /// Whether the follower of a server has to call `outdateCopies`, because a change of copies has
-    /// failed.
+    /// Whether the follower of a server has to call `outdateCopies`: after a reset, or because a
+    /// change of copies has failed.
     func mustOutdateCopies(of server: Int) -> Bool {
         state.withLock { $0.servers[server].mustOutdateCopies }
     }
@@ -333,10 +336,7 @@ final class Coherence: Sendable {
             do {
                 try await ticket.committed
             } catch {
-                state.withLock { state in
-                    distrustCopies(of: server, &state)
-                    state.servers[server].mustOutdateCopies = true
-                }
+                state.withLock { distrustCopies(of: server, &$0) }
                 return false
             }
         }
@@ -514,10 +514,11 @@ final class Coherence: Sendable {
 
     // MARK: Positions
 
-    /// Returns up to which commits the copies are current; nil while some are being given up.
+    /// Returns up to which commits the copies are current; nil while some are to be
+    /// made outdated.
     func position(of names: [String]) -> NearFile.Position? {
         state.withLock { state in
-            guard !state.servers.contains(where: \.isOutdatingCopies) else { return nil }
+            guard !state.servers.contains(where: \.mustOutdateCopies) else { return nil }
             return NearFile.Position(
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)

@@ -288,10 +288,12 @@ public final class FleetInspector: Sendable {
                     }
                     while !Task.isCancelled {
                         for (index, server) in self.servers.enumerated() {
-                            for commit in try await self.commits(server, after: positions[index]) {
+                            let commits = try await self.commits(server, after: positions[index])
+                            for commit in commits {
                                 positions[index] = commit.number
                                 continuation.yield(commit)
                             }
+                            guard commits.isEmpty else { continue }
                             // A server that comes back with an older state has smaller numbers.
                             let reply = try await self.ask(
                                 server, RedisCommand("GET", server.clockKey))

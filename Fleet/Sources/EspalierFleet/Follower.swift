@@ -162,8 +162,8 @@ final class Follower: Sendable {
         }
     }
 
-    /// Gives up the copies of the server, and tells the managers, which then read again what they
-    /// show.
+    /// Makes the copies of the server outdated, and tells the managers, which then read again what
+    /// they show.
     private func finishReset(_ reason: String) {
         logger?.notice("\(server.name) \(reason): its copies are fetched anew")
         coherence.outdateCopies(of: index, where: isOnServer)

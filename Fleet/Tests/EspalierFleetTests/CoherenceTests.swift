@@ -138,6 +138,21 @@ struct CoherenceTests {
         #expect(coherence.areCurrent([1], within: 60_000_000_000))
     }
 
+    @Test("A change of copies that fails during a sweep makes the follower sweep once more")
+    func failureDuringSweep() async throws {
+        let copy = try copy("1", clock: 10, epoch: 0)
+        #expect(await 1 == coherence.restore([copy]))
+        coherence.reset(0, to: 20)
+        coherence.outdateCopies(of: 0) { _ in
+            // As if the heartbeat had found the failure.
+            coherence.reset(0, to: 21)
+            return true
+        }
+        #expect(coherence.mustOutdateCopies(of: 0))
+        coherence.outdateCopies(of: 0) { _ in true }
+        #expect(!coherence.mustOutdateCopies(of: 0))
+    }
+
     @Test("A reset ends the waits for commits of before")
     func waits() async {
         let coherence = coherence
