@@ -27,7 +27,7 @@ package struct Generator: Sendable {
     ) throws(GenerationError) -> String {
         let document = try JSON(parsing: schema, name: name)
         let models = try SchemaReader.models(of: document, name: name, options: options)
-        return SwiftEmitter(models, options: options).file(from: [name])
+        return try source(of: models, from: [name])
     }
 
     /// Returns the source of types that read all samples.
@@ -43,7 +43,25 @@ package struct Generator: Sendable {
         }
         let name = samples.first?.name ?? "sample"
         let models = try SampleReader.models(of: documents, name: name, options: options)
-        return SwiftEmitter(models, options: options).file(from: samples.map(\.name))
+        return try source(of: models, from: samples.map(\.name))
+    }
+
+    /// - Parameter names: The names of the documents.
+    private func source(
+        of models: ModelSet, from names: [String]
+    ) throws(GenerationError) -> String {
+        let hasEmptyName = models.declarations.contains { declaration in
+            guard case .object(let object) = declaration.body else { return false }
+            return object.members.contains { $0.key.isEmpty }
+        }
+        guard !hasEmptyName else {
+            throw GenerationError([
+                Problem(
+                    names.first ?? "", "",
+                    "an object has a member with an empty name, which no property can have")
+            ])
+        }
+        return SwiftEmitter(models, options: options).file(from: names)
     }
 }
 

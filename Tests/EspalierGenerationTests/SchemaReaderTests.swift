@@ -187,6 +187,13 @@ struct SchemaReaderTests {
             schema: #"{"properties": {"a": {"$ref": "\#(reference)"}}}"#)
     }
 
+    @Test("A member without a name is a problem")
+    func emptyName() {
+        expectProblems(
+            [": an object has a member with an empty name, which no property can have"],
+            schema: #"{"properties": {"": {"type": "string"}, "x": {"type": "integer"}}}"#)
+    }
+
     @Test("References in a circle are a problem")
     func circle() {
         let text = "this reference leads back to itself"

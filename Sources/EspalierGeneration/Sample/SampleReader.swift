@@ -21,13 +21,6 @@ struct SampleReader {
         let isList = documents.contains { $0.elements != nil }
         let rootName = options.rootType.map(Words.type) ?? (isList ? Words.singular(stem) : stem)
         let types = SampleTypes(root: root, rootName: rootName, options: options)
-        guard !types.places.contains(where: { $0.members[""] != nil }) else {
-            throw GenerationError([
-                Problem(
-                    name, "",
-                    "an object has a member with an empty name, which no property can have")
-            ])
-        }
         guard !types.places.isEmpty else {
             throw GenerationError([Problem(name, "", "there is no object to make a type of")])
         }

@@ -20,6 +20,9 @@ struct SampleTypes {
     private let records: [String]
     /// The places with identifiers, by the name of their record.
     private let placesByRecord: [String: [SamplePlace]]
+    /// The places of each type, and the names of their members, once all types are known.
+    private var groupsByType: [Int: [SamplePlace]] = [:]
+    private var keysByType: [Int: [String]] = [:]
     /// Why a type with identifiers is no node all the same, by the number of its first place.
     private var denied: [Int: String] = [:]
 
@@ -35,6 +38,8 @@ struct SampleTypes {
             grouping: places.filter { Self.identifierKind($0, options) != nil }
         ) { $0.number.map { records[$0] } ?? "" }
         unifyAll()
+        groupsByType = Dictionary(grouping: places) { type(of: $0) }
+        keysByType = groupsByType.mapValues { Set($0.flatMap(\.members.keys)).sorted() }
         for group in groups {
             // `User:7` would be both the user 7 and the user "7".
             let kinds = group.flatMap { projections(of: $0) }.map(identifierKind)
@@ -53,7 +58,7 @@ struct SampleTypes {
     /// The places of one type.
     ///
     /// - Parameter type: The number of the first one.
-    func group(_ type: Int) -> [SamplePlace] { places.filter { self.type(of: $0) == type } }
+    func group(_ type: Int) -> [SamplePlace] { groupsByType[type] ?? [] }
 
     /// The number of the first place of the type of a place with objects.
     func type(of place: SamplePlace) -> Int { place.number.map { types[$0] } ?? -1 }
@@ -183,7 +188,8 @@ struct SampleTypes {
     /// of places would take minutes for an object with thousands of equal members.
     private final class Members { var values: [String: Values] = [:] }
 
-    /// The first values at one place in each of the three forms that a value may have.
+    /// The first values under one name: an object with an identifier, one without, the values of a
+    /// dictionary, and the elements of an array.
     private final class Values {
         var node: SamplePlace?
         var other: SamplePlace?
@@ -259,9 +265,6 @@ struct SampleTypes {
             let type: Int
         }
         var known: [String: [JSON: [String: Known]]] = [:]
-        let keysByType = Dictionary(grouping: places) { self.type(of: $0) }.mapValues { group in
-            Set(group.flatMap(\.members.keys)).sorted()
-        }
         for place in places where isNode(place) {
             let (record, type) = (record(of: place), type(of: place))
             let keys = keysByType[type] ?? []
