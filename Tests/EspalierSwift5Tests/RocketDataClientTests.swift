@@ -107,7 +107,7 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func newMessage(_ text: String) {
-        let message = MessageModel(id: Int.random(in: 0..<99), text: text, sender: otherUser)
+        let message = MessageModel(id: Int.random(in: 2..<99), text: text, sender: otherUser)
         dataProvider.insert([message], at: 0)
         dataProvider.append([message])
         dataProvider.update(message, at: 0)
