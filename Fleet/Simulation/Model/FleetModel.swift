@@ -79,9 +79,8 @@ public struct FleetModel: Sendable {
     public var duration = 10_000_000_000
     /// Whether hosts are told of a record that no server had before. In `EspalierFleet` they are.
     public var announcesNewRecords = true
-    /// How long a follower waits after an answer before it asks again. In `EspalierFleet` it does
-    /// not.
-    public var followerPause = 0
+    /// `FleetConfiguration.followPause`.
+    public var followPause = 1_000_000
     /// What happens.
     public var incident = Incident.none
     /// The work of servers.

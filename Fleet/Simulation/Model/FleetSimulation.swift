@@ -416,7 +416,7 @@ public struct FleetSimulation {
         }
         queue.add(
             .follow(host, Int32(server), connection: links[index].connection),
-            at: arrival + model.followerPause + model.latency)
+            at: arrival + model.followPause + model.latency)
     }
 
     private mutating func heartbeat(_ host: Int32, _ server: Int32) {

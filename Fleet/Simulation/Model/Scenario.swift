@@ -4,7 +4,7 @@ import EspalierCharts
 public enum Scenario: String, CaseIterable, Sendable {
     /// Reads and changes alone.
     case normal = "normal day"
-    /// The same, if followers waited for 50 ms before they ask again.
+    /// The same, with pauses of 50 ms.
     case paused = "normal day, paused"
     /// One record is changed 100 times a second and read by all hosts 10 times a second.
     case hot = "hot record"
@@ -24,7 +24,7 @@ public enum Scenario: String, CaseIterable, Sendable {
         var model = FleetModel()
         switch self {
         case .normal: break
-        case .paused: model.followerPause = 50_000_000
+        case .paused: model.followPause = 50_000_000
         case .hot: model.incident = .hotRecord(changes: 100, reads: 10)
         case .storm: model.incident = .storm(count: 100_000, at: 2_000_000_000)
         case .loss, .unannounced:

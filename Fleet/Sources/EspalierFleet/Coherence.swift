@@ -41,13 +41,16 @@ extension Duration {
 /// Knows how current a host's copies are. All changes of copies go through it.
 ///
 /// Each server numbers its commits. A follower hands on the names that each commit changed, in
-/// order. `processed` is the last commit of a server whose names the near cache counts as outdated.
+/// order: `processed` is the last of them. A commit of this host that follows it is *noted* at once.
+/// The near cache has what all commits up to `applied` have changed, or counts it as outdated.
 ///
-///     server     1  2  3  4  5  6            the last commit is 6
-///     follower   1  2  3  4                  processed: 4
+///     server     1  2  3  4  5  6  7         the last commit is 7
+///     follower   1  2  3                     processed: 3
+///     noted               4                  applied: 4
 ///     fetched             4                  may be restored
 ///     fetched                  5             waits: commit 5 may have changed another copy, too
 ///     fetched       2                        may be restored unless 3 or 4 changed it
+///     own                         6          makes its copies outdated, and waits, too
 ///
 /// A gap in a server's changes *resets* it: its copies become outdated, and those of other servers
 /// stay. Meanwhile no tree with a record of that server counts as current. The same happens if the
@@ -55,9 +58,10 @@ extension Duration {
 ///
 /// What must never happen: that a copy is restored over a newer state that the follower has told
 /// of. So names become outdated, and copies are restored, under one lock, and a copy is restored
-/// only if no processed commit after its fetch has changed it. What may be lost is a copy: its next
-/// read fetches it again. A wait for the follower ends after `waitLimit`, and when its server can't
-/// be reached.
+/// only if no applied commit after its fetch has changed it. Nor may a read return a copy that this
+/// host has replaced: before a write ends, the near cache has the new records, or counts the copies
+/// as outdated. What may be lost is a copy: its next read fetches it again. A wait for the follower
+/// ends after `waitLimit`, and when its server can't be reached.
 final class Coherence: Sendable {
     /// A server as its follower sees it.
     private struct Server {
@@ -68,17 +72,46 @@ final class Coherence: Sendable {
         /// Whether the follower has to make its copies outdated. Until then they look fresh.
         var mustOutdateCopies = false
         /// Changes of copies that the near cache may not have committed.
-        var tickets: [WriteTicket] = []
+        var pending: [PendingChange] = []
+        /// The last commit that the follower has handed on.
         var processed: UInt64 = 0
+        /// The last commit such that the near cache knows of it and of all before it.
+        var applied: UInt64 = 0
         /// Changes up to this commit may be missing in `recent`.
         var windowStart: UInt64 = 0
         var runIdentifier = ""
-        /// Own commits whose records are near, and that the follower has not processed.
+        /// Noted commits of this host that the follower has not processed.
         var own: Set<UInt64> = []
         /// The versions of own commits that the follower has not processed.
         var ownVersions: Set<RecordVersion> = []
         /// The last moment at which the host knew all of the server's commits.
         var confirmed: Moment?
+
+        /// Notes a commit of this host.
+        mutating func note(_ clock: UInt64) {
+            if clock > processed { own.insert(clock) }
+            advance()
+        }
+
+        /// Notes that the follower has handed on a commit. Returns whether it was noted before.
+        mutating func process(_ clock: UInt64) -> Bool {
+            processed = clock
+            advance()
+            return own.remove(clock) != nil
+        }
+
+        private mutating func advance() {
+            applied = max(applied, processed)
+            while own.contains(applied + 1) { applied += 1 }
+        }
+    }
+
+    /// A change of copies that must not fail: on a full disk, older copies would look fresh for
+    /// ever.
+    private struct PendingChange {
+        let ticket: WriteTicket
+        /// The records of copies that are to become outdated if the change fails.
+        var names: [SharedName] = []
     }
 
     private struct Waiter {
@@ -90,7 +123,7 @@ final class Coherence: Sendable {
 
     private struct State {
         var servers: [Server]
-        /// The last processed commit that changed each name.
+        /// The last applied or own commit that changed each name.
         var recent: [SharedName: UInt64] = [:]
         /// The same names in the order in which they came, to forget the oldest.
         var order: [(server: Int, clock: UInt64, name: SharedName)] = []
@@ -108,7 +141,10 @@ final class Coherence: Sendable {
     private static let recentLimit = 50_000
     /// The most changes that are noted for the next heartbeat. Beyond that, those are forgotten that
     /// have succeeded.
-    private static let ticketLimit = 1_000
+    private static let pendingLimit = 1_000
+    /// Up to how many bytes the records of a commit are put in the place of older copies in one
+    /// step. The near cache may refuse larger ones.
+    private static let smallCommit = 16_384
     static let waitLimit = Duration.milliseconds(300)
 
     init(
@@ -180,6 +216,7 @@ final class Coherence: Sendable {
             if known.runIdentifier.isEmpty {
                 // Nothing is restored before its server is followed, so there are no copies yet.
                 state.servers[server].processed = clock
+                state.servers[server].applied = clock
                 state.servers[server].windowStart = clock
             } else if !goesOn {
                 reset(server, to: clock, &state)
@@ -204,7 +241,7 @@ final class Coherence: Sendable {
                 let last = state.servers[server].processed
                 // A server without a commit has no number yet.
                 guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
-                state.servers[server].processed = entry.clock
+                let isNoted = state.servers[server].process(entry.clock)
                 for name in entry.names {
                     // An own commit may be noted before those that precede it.
                     state.recent[name] = max(state.recent[name] ?? 0, entry.clock)
@@ -213,13 +250,12 @@ final class Coherence: Sendable {
                 let isOwn =
                     state.servers[server].ownVersions.remove(entry.version) != nil
                 if !isOwn { foreign += entry.names }
-                guard state.servers[server].own.remove(entry.clock) == nil else { continue }
-                changed += entry.names
+                if !isNoted { changed += entry.names }
             }
             if !entries.isEmpty { forget(&state) }
             if !changed.isEmpty {
                 recentWrites.remove(changed)
-                note(near.outdate(shared: Set(changed)), [server], &state)
+                expect(near.outdate(shared: Set(changed)), [server], &state)
             }
             if !foreign.isEmpty { statistics.add(\.changesReceived, foreign.count) }
             return (foreign, takeWaiters(&state))
@@ -228,7 +264,7 @@ final class Coherence: Sendable {
         return foreign
     }
 
-    /// Notes that the host had processed all commits of a server at a moment.
+    /// Notes that the host knew of all commits of a server at a moment.
     ///
     /// - Parameter runIdentifier: The server's process, as it named itself. That of the follower may
     ///   be another one.
@@ -236,7 +272,7 @@ final class Coherence: Sendable {
         state.withLock { state in
             let known = state.servers[server]
             guard known.isFollowed, !known.mustOutdateCopies, known.runIdentifier == runIdentifier,
-                clock <= known.processed
+                clock <= known.applied
             else { return }
             state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
             publishAge(state)
@@ -257,6 +293,7 @@ final class Coherence: Sendable {
     /// From here on, no copy of the server is current, and no copy fetched earlier is restored.
     private func reset(_ server: Int, to clock: UInt64, _ state: inout State) {
         state.servers[server].processed = clock
+        state.servers[server].applied = clock
         state.servers[server].windowStart = clock
         state.servers[server].own = []
         state.servers[server].ownVersions = []
@@ -312,35 +349,41 @@ final class Coherence: Sendable {
         state.withLock { $0.servers[server].mustOutdateCopies }
     }
 
-    /// Notes a change of copies that must not fail: on a full disk, outdated copies would look fresh
-    /// for ever. The next heartbeat of the servers waits for it.
-    private func note(_ ticket: WriteTicket, _ servers: Set<Int>, _ state: inout State) {
+    /// Notes a change of copies. The next heartbeat of the servers waits for it.
+    ///
+    /// - Parameter names: What to make outdated if the change fails.
+    private func expect(
+        _ ticket: WriteTicket, _ servers: Set<Int>, orOutdate names: [SharedName] = [],
+        _ state: inout State
+    ) {
         for server in servers {
-            if state.servers[server].tickets.count >= Self.ticketLimit {
-                state.servers[server].tickets.removeAll { ticket in
-                    if case .success? = ticket.result { true } else { false }
+            if state.servers[server].pending.count >= Self.pendingLimit {
+                state.servers[server].pending.removeAll { change in
+                    if case .success? = change.ticket.result { true } else { false }
                 }
             }
-            state.servers[server].tickets.append(ticket)
+            state.servers[server].pending.append(PendingChange(ticket: ticket, names: names))
         }
     }
 
-    /// Waits until the near cache has outdated all copies that it was told to outdate. Returns false
-    /// if it has failed: then no copy of the server is current until `outdateCopies` succeeds.
+    /// Waits until the near cache has replaced or outdated all copies that it was told to. Returns
+    /// false if it has failed: then no copy of the server is current until `outdateCopies` succeeds.
     func hasOutdatedCopies(of server: Int) async -> Bool {
-        let tickets = state.withLock { state in
-            defer { state.servers[server].tickets = [] }
-            return state.servers[server].tickets
+        let pending = state.withLock { state in
+            defer { state.servers[server].pending = [] }
+            return state.servers[server].pending
         }
-        for ticket in tickets {
-            do {
-                try await ticket.committed
-            } catch {
-                state.withLock { distrustCopies(of: server, &$0) }
-                return false
-            }
+        for change in pending where await !hasSucceeded(change) {
+            state.withLock { distrustCopies(of: server, &$0) }
+            return false
         }
         return true
+    }
+
+    private func hasSucceeded(_ change: PendingChange) async -> Bool {
+        if (try? await change.ticket.committed) != nil { return true }
+        guard !change.names.isEmpty else { return false }
+        return (try? await near.outdate(shared: change.names).committed) != nil
     }
 
     /// Notes a server that can't be reached, and ends all waits for it.
@@ -381,8 +424,8 @@ final class Coherence: Sendable {
     private func takeWaiters(_ state: inout State) -> [Waiter] {
         guard !state.waiters.isEmpty else { return [] }
         let servers = state.servers
-        defer { state.waiters.removeAll { $0.clock <= servers[$0.server].processed } }
-        return state.waiters.filter { $0.clock <= servers[$0.server].processed }
+        defer { state.waiters.removeAll { $0.clock <= servers[$0.server].applied } }
+        return state.waiters.filter { $0.clock <= servers[$0.server].applied }
     }
 
     // MARK: Copies
@@ -400,14 +443,14 @@ final class Coherence: Sendable {
     /// The epoch of each server. Callers take it before they ask the servers.
     var epochs: [Int] { state.withLock { $0.servers.map(\.epoch) } }
 
-    /// Waits until the follower has processed a commit of a server. Returns false if it does not in
-    /// time.
+    /// Waits until the near cache knows of all commits up to one of a server. Returns false if the
+    /// follower does not come so far in time.
     func wait(
         for clock: UInt64, of server: Int, atMost limit: Duration = waitLimit
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             let known: Bool? = state.withLock { state in
-                if state.servers[server].processed >= clock { return true }
+                if state.servers[server].applied >= clock { return true }
                 guard state.servers[server].isFollowed else { return false }
                 state.waiters.append(
                     Waiter(
@@ -429,7 +472,7 @@ final class Coherence: Sendable {
             let latest = copies.reduce(0) { $1.server == server ? max($0, $1.clock) : $0 }
             guard await wait(for: latest, of: server) else { return 0 }
         }
-        return state.withLock { state in restore(copies, &state) }
+        return state.withLock { state in restore(copies, &state).count }
     }
 
     /// Notes that this host is about to commit a version on a server, so that the follower does not
@@ -443,32 +486,60 @@ final class Coherence: Sendable {
         state.withLock { _ = $0.servers[server].ownVersions.remove(version) }
     }
 
-    /// Puts records into the near cache that a commit of this host has written, at once if the
-    /// follower has processed all commits before it. The names of the commit do not become outdated
-    /// when the follower hears of it.
+    /// Notes a commit of this host: from now on no read returns older copies of its records. Does
+    /// not wait.
     ///
-    /// - Returns: False if copies of the records may be older than the commit.
-    func restoreOwn(_ copies: [Copy]) async -> Bool {
-        guard let first = copies.first else { return true }
-        let isNext: Bool? = state.withLock { state in
-            let processed = state.servers[first.server].processed
-            guard state.servers[first.server].isFollowed, processed == first.clock - 1,
-                state.servers[first.server].epoch == first.epoch
-            else { return nil }
-            state.servers[first.server].own.insert(first.clock)
-            noteOwnCommit(copies, &state)
-            // The follower skips this commit. If the near cache refuses the records, because they
-            // are too many for one write, the copies of before must not look fresh.
-            note(near.outdate(shared: copies.map(\.name)), [first.server], &state)
-            return restore(copies, &state) == copies.count
+    /// If the near cache knows of all commits before this one, it gets the records at once. If not,
+    /// their copies become outdated, and it gets the records when the follower has come so far, which
+    /// skips the commit in either case.
+    ///
+    /// - Parameters:
+    ///   - copies: The records of the commit.
+    ///   - byteCount: How long they are.
+    func note(ownCommit copies: [Copy], byteCount: Int) {
+        guard let first = copies.first else { return }
+        let (isRestored, waiters) = state.withLock { state -> (Bool, [Waiter]) in
+            let server = state.servers[first.server]
+            guard server.isFollowed, server.epoch == first.epoch else {
+                outdate(copies, &state)
+                return (false, [])
+            }
+            state.servers[first.server].note(first.clock)
+            guard first.clock <= state.servers[first.server].applied else {
+                outdate(copies, &state)
+                return (false, [])
+            }
+            replace(copies, byteCount, on: first.server, &state)
+            return (true, takeWaiters(&state))
         }
-        if let isNext { return isNext }
-        return await restore(copies) == copies.count
+        for waiter in waiters { waiter.continuation.resume(returning: true) }
+        if !isRestored { Task.detached { await self.restore(copies) } }
     }
 
-    /// Notes a commit of this host, of which the follower has not heard, so that no older copy of its
-    /// records is restored from now on.
-    private func noteOwnCommit(_ copies: [Copy], _ state: inout State) {
+    /// Puts the records of a commit of this host in the place of older copies.
+    private func replace(
+        _ copies: [Copy], _ byteCount: Int, on server: Int, _ state: inout State
+    ) {
+        // Deleted keys and collections are no records of the near cache.
+        guard byteCount <= Self.smallCommit, !copies.contains(where: \.record.isTombstone) else {
+            outdate(copies, &state)
+            _ = restore(copies, &state)
+            return
+        }
+        remember(copies, &state)
+        let names = copies.map(\.name)
+        let (count, ticket) = restore(copies, &state)
+        if count == copies.count {
+            expect(ticket, [server], orOutdate: names, &state)
+        } else {
+            // The follower has already told of newer commits.
+            expect(near.outdate(shared: names), [server], &state)
+        }
+    }
+
+    /// Remembers a commit of this host, of which the follower has not heard, so that no older copy
+    /// of its records is restored from now on.
+    private func remember(_ copies: [Copy], _ state: inout State) {
         for copy in copies
         where copy.epoch == state.servers[copy.server].epoch
             && state.recent[copy.name].map({ $0 < copy.clock }) ?? true
@@ -478,15 +549,17 @@ final class Coherence: Sendable {
         }
     }
 
-    private func restore(_ copies: [Copy], _ state: inout State) -> Int {
+    private func restore(
+        _ copies: [Copy], _ state: inout State
+    ) -> (count: Int, ticket: WriteTicket) {
         let current = copies.filter { copy in
             copy.epoch == state.servers[copy.server].epoch
                 && copy.clock >= state.servers[copy.server].windowStart
                 && state.recent[copy.name].map { $0 <= copy.clock } ?? true
         }
-        near.restore(shared: current.lazy.map { ($0.name, $0.record) })
+        let ticket = near.restore(shared: current.lazy.map { ($0.name, $0.record) })
         for copy in current where copy.record.isTombstone { deleteEntry(copy.name) }
-        return current.count
+        return (current.count, ticket)
     }
 
     /// Deletes the copy of a key or a collection that servers do not have any more.
@@ -499,16 +572,14 @@ final class Coherence: Sendable {
     }
 
     /// Makes copies outdated that a commit of this host has replaced.
-    func outdate(_ copies: [Copy]) {
-        state.withLock { state in
-            noteOwnCommit(copies, &state)
-            note(near.outdate(shared: copies.map(\.name)), Set(copies.map(\.server)), &state)
-        }
+    private func outdate(_ copies: [Copy], _ state: inout State) {
+        remember(copies, &state)
+        expect(near.outdate(shared: copies.map(\.name)), Set(copies.map(\.server)), &state)
     }
 
     /// Makes copies of a server's records outdated that this host may have changed.
     func outdate(_ names: [SharedName], on server: Int) {
-        state.withLock { note(near.outdate(shared: names), [server], &$0) }
+        state.withLock { expect(near.outdate(shared: names), [server], &$0) }
         recentWrites.remove(names)
     }
 
@@ -532,6 +603,7 @@ final class Coherence: Sendable {
             for (index, server) in position.servers.enumerated() {
                 state.servers[index].runIdentifier = server.runIdentifier
                 state.servers[index].processed = server.processed
+                state.servers[index].applied = server.processed
                 state.servers[index].windowStart = server.processed
             }
         }

@@ -9,7 +9,8 @@ import Synchronization
 ///     connecting --> catching up --> following --(error)--> connecting
 ///
 /// The thread asks for all commits after the last processed one. The server answers at once if
-/// there are some, and otherwise when one comes, or after a second.
+/// there are some, and otherwise when one comes, or after a second. After an answer with commits the
+/// thread pauses, because a busy server would otherwise wake each host for each commit.
 ///
 /// Every `heartbeat` a task asks for the number of the last commit. Once the thread has processed
 /// it, the host knows all commits that there were when the task asked. Redis ends waits only every
@@ -24,6 +25,8 @@ final class Follower: Sendable {
     private let timeout: Duration
     private let heartbeat: Duration
     private let bound: Duration
+    /// The pause after an answer with commits, in seconds.
+    private let pause: Double
     private let statistics: FleetCounters
     private let logger: Logger?
     private let milliseconds: @Sendable () -> UInt64
@@ -49,6 +52,8 @@ final class Follower: Sendable {
         heartbeat = max(
             .milliseconds(5), min(.milliseconds(100), configuration.maximumStaleness / 5))
         bound = configuration.maximumStaleness
+        let pause = max(.zero, min(configuration.followPause, bound / 5))
+        self.pause = Double(pause.nanoseconds) / 1e9
         self.statistics = statistics
         self.logger = logger
         milliseconds = configuration.milliseconds
@@ -158,6 +163,8 @@ final class Follower: Sendable {
                 let now = milliseconds()
                 let age = now - min(now, last.version.milliseconds)
                 statistics.addDelay(.milliseconds(Int(clamping: age)))
+                // Otherwise more are waiting.
+                if entries.count < Self.batch { Thread.sleep(forTimeInterval: pause) }
             }
         }
     }

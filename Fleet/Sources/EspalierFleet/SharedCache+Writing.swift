@@ -244,7 +244,7 @@ extension SharedCache {
         defer { noteWrite() }
         let epochs = coherence.epochs
         let parts = parts(of: records, names, found)
-        var copies: [[Coherence.Copy]] = []
+        var copies: [Coherence.Copy] = []
         var asked = 0
         do {
             counters.add(\.roundTrips, 1)
@@ -262,20 +262,21 @@ extension SharedCache {
                     counters.add(\.conflicts, 1)
                     coherence.retract(version, on: part.server)
                     recentWrites.remove(Array(found.keys))
-                    await updateNear(copies)
                     // The next attempt finds these records equal, and does not tell of them.
                     tell(of: copies, records, source)
                     return false
                 }
-                copies.append(
-                    part.changes.compactMap { change in
-                        records[change.name].map { record in
-                            Coherence.Copy(
-                                name: change.name, record: record, server: part.server,
-                                clock: number, epoch: epochs[part.server])
-                        }
-                    })
-                counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })
+                let committed = part.changes.compactMap { change in
+                    records[change.name].map { record in
+                        Coherence.Copy(
+                            name: change.name, record: record, server: part.server,
+                            clock: number, epoch: epochs[part.server])
+                    }
+                }
+                let byteCount = part.changes.reduce(0) { $0 + $1.bytes.count }
+                coherence.note(ownCommit: committed, byteCount: byteCount)
+                copies += committed
+                counters.add(\.bytesSent, byteCount)
             }
         } catch let error as RedisError {
             counters.add(\.failures, 1)
@@ -289,16 +290,15 @@ extension SharedCache {
         }
         counters.add(\.writes, 1)
         remember(copies, found)
-        await updateNear(copies)
         tell(of: copies, records, source)
         return true
     }
 
     /// Tells the managers of this host which records commits have changed.
     private func tell(
-        of copies: [[Coherence.Copy]], _ records: [SharedName: SharedRecord], _ source: Int
+        of copies: [Coherence.Copy], _ records: [SharedName: SharedRecord], _ source: Int
     ) {
-        let names = copies.joined().map(\.name)
+        let names = copies.map(\.name)
         guard !names.isEmpty else { return }
         let tombstones = names.filter { records[$0]?.isTombstone == true }
         observers.notify(names, deleted: Set(tombstones), source: source)
@@ -312,21 +312,14 @@ extension SharedCache {
 
     /// Remembers the records of a write, and what it was merged with.
     private func remember(
-        _ copies: [[Coherence.Copy]], _ found: [SharedName: Servers.Found]
+        _ copies: [Coherence.Copy], _ found: [SharedName: Servers.Found]
     ) {
         var known = found
-        for copy in copies.joined() {
+        for copy in copies {
             known[copy.name] = Servers.Found(
                 record: copy.record, server: copy.server, clock: copy.clock)
         }
         recentWrites.insert(known)
-    }
-
-    /// Puts the records of commits into the near cache, or makes their copies outdated.
-    private func updateNear(_ copies: [[Coherence.Copy]]) async {
-        for part in copies where await !coherence.restoreOwn(part) {
-            coherence.outdate(part)
-        }
     }
 
     private struct Part {

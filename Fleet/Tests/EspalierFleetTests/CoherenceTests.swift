@@ -21,9 +21,9 @@ struct CoherenceTests {
     }
 
     private func copy(
-        _ id: String, of server: Int = 0, clock: UInt64, epoch: Int
+        _ id: String, of server: Int = 0, clock: UInt64, epoch: Int = 0, name: String = ""
     ) throws -> Coherence.Copy {
-        let write = try SharedWrite(setting: [Member(id)])
+        let write = try SharedWrite(setting: [Member(id, name)])
         let version = RecordVersion(time: clock << 16, host: 1)
         let record = try #require(
             try write.changes(to: [:], version: version)[SharedName(.node, "Member:\(id)")])
@@ -108,7 +108,7 @@ struct CoherenceTests {
 
     @Test("An own commit that was noted early is not forgotten when older ones are processed")
     func laterOwnCommit() async throws {
-        coherence.outdate([try copy("1", clock: 13, epoch: 0)])
+        coherence.note(ownCommit: [try copy("1", clock: 13, epoch: 0)], byteCount: 20)
         let name = SharedName(.node, "Member:1")
         let entry = ChangeEntry(
             clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
@@ -116,6 +116,63 @@ struct CoherenceTests {
         let next = ChangeEntry(clock: 12, version: RecordVersion(time: 12, host: 2), names: [])
         #expect(coherence.apply([next], of: 0) == [])
         #expect(await 0 == coherence.restore([try copy("1", clock: 12, epoch: 0)]))
+    }
+
+    private func entry(_ clock: UInt64, _ id: String, host: UInt64) -> ChangeEntry {
+        ChangeEntry(
+            clock: clock, version: RecordVersion(time: clock << 16, host: host),
+            names: [SharedName(.node, "Member:\(id)")])
+    }
+
+    @Test("Own commits that follow each other are near at once, before the follower hears of them")
+    func ownCommits() throws {
+        for clock: UInt64 in 11...13 {
+            coherence.note(ownCommit: [try copy("\(clock)", clock: clock)], byteCount: 20)
+            #expect(isNear("\(clock)"))
+        }
+        coherence.confirm(0, 13, runIdentifier: "first", at: .now)
+        #expect(isCurrent)
+        _ = coherence.apply((11...13).map { entry($0, "\($0)", host: 1) }, of: 0)
+        #expect(isNear("11") && isNear("12") && isNear("13"))
+        _ = coherence.apply([entry(14, "12", host: 2)], of: 0)
+        #expect(!isNear("12"))
+    }
+
+    @Test("An own commit behind one that the host does not know leaves no older copy, and waits")
+    func ownCommitAhead() async throws {
+        #expect(await 2 == coherence.restore([try copy("1", clock: 10), try copy("2", clock: 10)]))
+        coherence.note(ownCommit: [try copy("1", clock: 12, name: "new")], byteCount: 20)
+        #expect(!isNear("1") && isNear("2"))
+        // Commit 11 of another host; with it the next own commit follows what is known.
+        _ = coherence.apply([entry(11, "2", host: 2)], of: 0)
+        #expect(!isNear("2"))
+        coherence.note(ownCommit: [try copy("3", clock: 13)], byteCount: 20)
+        #expect(isNear("3"))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !isNear("1"), .now < deadline { try await Task.sleep(for: .milliseconds(1)) }
+        let outcome: ReadOutcome<Member> = await near.readOutcome(Member.self, "Member:1")
+        #expect(outcome.value?.name == "new")
+        _ = coherence.apply([entry(12, "1", host: 1), entry(13, "3", host: 1)], of: 0)
+        #expect(isNear("1") && isNear("3"))
+    }
+
+    @Test("An own record that the near cache refuses leaves no older copy")
+    func refusedRecord() async throws {
+        var configuration = Configuration()
+        configuration.limits.maximumBytes = 5_000
+        let near = try NormalizedCache(inMemory: configuration)
+        let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())
+        _ = coherence.follow(0, runIdentifier: "first", clock: 10)
+        let copies = try ["1", "2", "3"].map { try copy($0, clock: 10) }
+        #expect(await 3 == coherence.restore(copies))
+        for (id, byteCount) in [("1", 100_000), ("2", 20)] {
+            let record = try copy(id, clock: 11, name: String(repeating: "n", count: 10_000))
+            coherence.note(ownCommit: [record], byteCount: byteCount)
+        }
+        #expect(await coherence.hasOutdatedCopies(of: 0))
+        let models = (1...3).map { near.read(Member.self, "Member:\($0)") }
+        #expect(models == [nil, nil, Member("3")])
+        #expect(!coherence.mustOutdateCopies(of: 0), "the other copies are as they were")
     }
 
     @Test("Nothing is current while the near cache fails to make copies outdated")

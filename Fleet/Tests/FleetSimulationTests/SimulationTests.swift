@@ -76,7 +76,7 @@ struct SimulationTests {
     func pause() {
         var model = Self.small()
         let outcome = FleetSimulation(model).run()
-        model.followerPause = 50_000_000
+        model.followPause = 50_000_000
         let paused = FleetSimulation(model).run()
         #expect(paused.messages < outcome.messages * 2 / 3)
         #expect(paused.entries == paused.commits * model.hosts)
