@@ -313,8 +313,9 @@ public final class SharedCache: Sendable {
         let writes: Int
     }
 
+    /// A fetch under way: what its readers wait for, and when it began.
     private struct Flight {
-        let task: any Sendable
+        let outcome: any Sendable
         let started: Moment
     }
 
@@ -330,27 +331,31 @@ public final class SharedCache: Sendable {
             name: target.name, value: ObjectIdentifier(Value.self), form: target.form,
             acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring))
         let now = Moment.now
-        let task = flights.withLock { flights in
+        let own = SharedResult<ReadOutcome<Value>>()
+        let others = flights.withLock { flights -> SharedResult<ReadOutcome<Value>>? in
             if let flight = flights[key],
                 (now - flight.started).nanoseconds < stalenessLimit,
-                let known = flight.task as? Task<ReadOutcome<Value>, Never>
+                let known = flight.outcome as? SharedResult<ReadOutcome<Value>>
             {
-                counters.add(\.joinedReads, 1)
                 return known
             }
-            let task = Task.detached {
-                let outcome = await self.fetchedOutcome(target, freshness)
-                self.flights.withLock { flights in
-                    if flights[key]?.started == now { flights[key] = nil }
-                }
-                return outcome
-            }
-            flights[key] = Flight(task: task, started: now)
-            return task
+            flights[key] = Flight(outcome: own, started: now)
+            return nil
         }
-        return await task.value
+        if let others {
+            counters.add(\.joinedReads, 1)
+            return await others.value
+        }
+        let outcome = await fetchedOutcome(target, freshness)
+        flights.withLock { flights in
+            if flights[key]?.started == now { flights[key] = nil }
+        }
+        own.finish(outcome)
+        return outcome
     }
 
+    /// Not on the caller's actor: it waits for servers, and decodes.
+    @concurrent
     private func fetchedOutcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
@@ -480,6 +485,42 @@ public final class SharedCache: Sendable {
 
     /// Notes that a write of this host has ended.
     func noteWrite() { writes.add(1, ordering: .releasing) }
+}
+
+/// A value that one task finds and others wait for.
+private final class SharedResult<Value: Sendable>: Sendable {
+    private enum State {
+        case pending([CheckedContinuation<Value, Never>])
+        case done(Value)
+    }
+    private let state = Mutex(State.pending([]))
+
+    /// Ends all waits. Called once.
+    func finish(_ value: Value) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Value, Never>] in
+            defer { state = .done(value) }
+            guard case .pending(let waiters) = state else { return [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+    }
+
+    /// Waits for the value.
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let known = state.withLock { state -> Value? in
+                    switch state {
+                    case .done(let value): return value
+                    case .pending(let waiters):
+                        state = .pending(waiters + [continuation])
+                        return nil
+                    }
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        }
+    }
 }
 
 /// What a read asks for, and how the near cache and a fetched tree are asked for it.
