@@ -100,7 +100,7 @@ struct BadInputTests {
             ["import", "c", "f"], ["import", "c", "f", "--id-key", ""],
             ["import", "c", "-", "-", "--id-key", "id"],
             ["import", "c", "f", "--id-key", "id", "--type", "x"],
-            ["import", "c", "f", "--id-key", "id", "--path", "a..b"],
+            ["import", "c", "f", "--id-key", "id", "--path", "a.."],
             ["import", "c", "f", "--id-key", "id", "--type", "x=A", "--type", "x=B"],
             ["import", "c", "f", "--id-key", "id", "--root-type", ""],
             ["import", "c", "f", "--id-key", "id", "--collection", ""],

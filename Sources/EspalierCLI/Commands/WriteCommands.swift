@@ -17,8 +17,9 @@ struct ImportCommand: AsyncParsableCommand {
             export.
             """,
         discussion: """
-            If the document, or the value at --path, is an array, each element is a model. Any \
-            other value is one model. --collection also stores the models of all files, in order, \
+            If the document, or a value at --path, is an array, each element is a model. Any \
+            other value is one model. A path with * selects several values: data.edges[*].node. \
+            --collection also stores the models of all files, in order, \
             as a collection; models without an identity are stored inline in it. Importing stored \
             models again writes nothing.
 
@@ -51,8 +52,8 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The path to the models in a document, as in search.statuses.", valueName: "path"),
-        transform: RootPath.init(parsing:))
-    var path: RootPath?
+        transform: { try JSONPath(parsing: $0) })
+    var path: JSONPath?
 
     @Option(
         help: ArgumentHelp(

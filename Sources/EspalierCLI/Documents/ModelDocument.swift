@@ -12,7 +12,7 @@ struct ModelDocument: Sendable {
     }
 
     /// Reads the models at `path` in `file`.
-    init(_ file: InputFile, at path: RootPath, type: String, rule: IdentityRule)
+    init(_ file: InputFile, at path: JSONPath, type: String, rule: IdentityRule)
         throws(CommandFailure)
     {
         let value = try file.parse()
@@ -119,38 +119,28 @@ struct InputFile: Sendable {
     }
 }
 
-/// The path to the models in a document: the names of members, outermost first, as in
-/// `search.statuses`.
-///
-/// A path cannot contain names with a dot.
-struct RootPath: Sendable, Equatable {
-    let names: [String]
+extension JSONPath {
+    /// The path to a document as a whole.
+    static let document = JSONPath(steps: [])
 
-    static let document = RootPath(names: [])
-
-    init(names: [String]) { self.names = names }
-
-    init(parsing text: String) throws(ArgumentProblem) {
-        names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard names.allSatisfy({ !$0.isEmpty }) else {
-            throw ArgumentProblem(
-                "a path is names of members with a dot between them, as in search.statuses")
-        }
+    /// The last name of the path; nil if it has none.
+    var lastName: String? {
+        for case .name(let name) in steps.reversed().map(\.selector) { return name }
+        return nil
     }
 
-    /// Returns the elements of the array at the path, or any other value there as the one model.
+    /// Returns the values that the path selects, and the elements of an array in its place.
     func models(in document: JSONValue) throws(CommandFailure) -> [JSONValue] {
-        var value = document
-        for (depth, name) in names.enumerated() {
-            guard let member = value[name] else {
-                let path = names[...depth].joined(separator: ".")
-                throw CommandFailure(
-                    "the document has no \(path). Give the path to the models with --path.")
-            }
-            value = member
+        let values = values(in: document)
+        guard !values.isEmpty else {
+            let prefixes = steps.indices.map { JSONPath(steps: Array(steps[...$0])) }
+            let missing = prefixes.first { $0.values(in: document).isEmpty } ?? self
+            throw CommandFailure(
+                "the document has no \(missing). Give the path to the models with --path.")
         }
-        if case .array(let elements) = value { return elements }
-        return [value]
+        return values.flatMap { value in
+            if case .array(let elements) = value { elements } else { [value] }
+        }
     }
 }
 #endif

@@ -55,6 +55,34 @@ struct JSONPath: Equatable {
     }
 }
 
+extension JSONPath: CustomStringConvertible {
+    /// The path without `$`, with names in quotes where they need them.
+    var description: String {
+        let text = steps.map { step in
+            let selector =
+                switch step.selector {
+                case .name(let name) where Self.needsQuotes(name): "['\(Self.escaped(name))']"
+                case .name(let name): step.isDescendant ? name : ".\(name)"
+                case .index(let index): "[\(index)]"
+                case .all: "[*]"
+                }
+            return step.isDescendant ? "..\(selector)" : selector
+        }.joined()
+        return text.hasPrefix(".") && !text.hasPrefix("..") ? String(text.dropFirst()) : text
+    }
+
+    private static func needsQuotes(_ name: String) -> Bool {
+        name.isEmpty || name.contains(where: reserved.contains)
+    }
+
+    private static func escaped(_ name: String) -> String {
+        name.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+    }
+
+    /// The characters that a name without quotes can't have.
+    private static let reserved: Set<Character> = [".", "[", "*", "]", "'", "\""]
+}
+
 extension JSONPath {
     /// The place and the reason of a path that can't be read.
     struct Mistake: Error, Equatable, CustomStringConvertible {
@@ -95,7 +123,7 @@ extension JSONPath {
             }
             if take("*") { return Step(selector: .all, isDescendant: isDescendant) }
             let start = position
-            while let character = next, !".[*]'\"".contains(character) { position += 1 }
+            while let character = next, !reserved.contains(character) { position += 1 }
             guard position > start else { throw mistake("a name is missing") }
             return Step(
                 selector: .name(String(text[start..<position])), isDescendant: isDescendant)

@@ -30,7 +30,10 @@ struct IdentityOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The type of the models (default: the type of the last property of --path, or root).",
+            """
+            The type of the models (default: the type of the last property of --path, or root). \
+            Give it if documents have models of several types.
+            """,
             valueName: "type"))
     var rootType: String?
 
@@ -91,8 +94,8 @@ struct IdentityOptions: ParsableArguments {
     }
 
     /// Returns the type of the models at `path`.
-    func rootType(at path: RootPath) -> String {
-        rootType ?? path.names.last.map(rule.type(under:)) ?? "root"
+    func rootType(at path: JSONPath) -> String {
+        rootType ?? path.lastName.map(rule.type(under:)) ?? "root"
     }
 }
 

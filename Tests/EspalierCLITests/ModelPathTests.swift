@@ -4,24 +4,30 @@ import Testing
 @testable import EspalierCLI
 
 @Suite("A path leads to the models")
-struct RootPathTests {
+struct ModelPathTests {
     @Test(
         "A path leads to the models of a document",
         arguments: [
             (nil, [1, [2]], [1, [2]]), (nil, ["a": 1], [["a": 1]]), (nil, 7, [7]), (nil, [], []),
             ("a", ["a": [1]], [1]), ("a.b", ["a": ["b": [1, 2]]], [1, 2]),
-            ("a.b", ["a": ["b": ["c": 1]]], [["c": 1]]),
+            ("a.b", ["a": ["b": ["c": 1]]], [["c": 1]]), ("$", [1, 2], [1, 2]), ("", [1], [1]),
+            ("['a.b']", ["a.b": [1]], [1]), ("a[1]", ["a": [1, [2, 3]]], [2, 3]),
+            ("e[*].node", ["e": [["node": 1], ["node": [2, 3]], ["x": 4]]], [1, 2, 3]),
+            ("..items", ["a": ["items": [1]], "b": ["items": [2]]], [1, 2]),
         ] as [(String?, JSONValue, [JSONValue])])
     func models(path: String?, document: JSONValue, models: [JSONValue]) throws {
-        let path = try path.map(RootPath.init(parsing:)) ?? .document
+        let path = try path.map { try JSONPath(parsing: $0) } ?? .document
         #expect(try path.models(in: document) == models)
     }
 
     @Test(
         "A path without a value in the document is refused",
-        arguments: [("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0")])
+        arguments: [
+            ("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0"), ("$.a['x.y'].z", "a['x.y']"),
+            ("l[*].n", "l[*].n"), ("..x.y", "..x"), ("['']", "['']"), ("['it\\'s']", "['it\\'s']"),
+        ])
     func missing(path: String, named: String) throws {
-        let path = try RootPath(parsing: path)
+        let path = try JSONPath(parsing: path)
         let error = #expect(throws: CommandFailure.self) {
             try path.models(in: ["a": ["b": 1], "l": [1]])
         }
@@ -30,9 +36,19 @@ struct RootPathTests {
 
     @Test(
         "A malformed path to models is refused",
-        arguments: ["", ".", "a.", ".a", "a..b"])
+        arguments: [".", "a.", "a[", "a['b"])
     func malformed(text: String) {
-        #expect(throws: ArgumentProblem.self) { try RootPath(parsing: text) }
+        #expect(throws: JSONPath.Mistake.self) { try JSONPath(parsing: text) }
+    }
+
+    @Test(
+        "The last name of a path is the type of its models",
+        arguments: [
+            ("search.statuses", "statuses"), ("data[*]", "data"), ("edges[*].node", "node"),
+            ("['a.b']", "a.b"), ("$", nil), ("[0][*]", nil),
+        ] as [(String, String?)])
+    func lastName(path: String, name: String?) throws {
+        #expect(try JSONPath(parsing: path).lastName == name)
     }
 
     @Test("A mapping gives the type of a property") func typeMappings() throws {
