@@ -7,15 +7,18 @@ public import Foundation
 extension NormalizedCache {
     /// Puts shared records in place of those under their names, exactly as they are, in one commit.
     ///
-    /// - Parameter records: The records, each name once. Records that follow each other are stored
-    ///   near each other: a tree in pre-order is read fastest. A tombstone of a node makes it read
-    ///   as deleted. Tombstones of keys and collections are left out; delete their names instead.
+    /// - Parameters:
+    ///   - records: The records, each name once. Records that follow each other are stored near each
+    ///     other: a tree in pre-order is read fastest. A tombstone of a node makes it read as
+    ///     deleted. Tombstones of keys and collections are left out; delete their names instead.
+    ///   - isOutdated: Whether the records count as expired, as after `outdate(shared:)`.
     /// - Returns: A ticket.
     @discardableResult
     public func restore(
-        shared records: some Sequence<(name: SharedName, record: SharedRecord)>
+        shared records: some Sequence<(name: SharedName, record: SharedRecord)>,
+        isOutdated: Bool = false
     ) -> WriteTicket {
-        restore(records.compactMap { RestoredRecord($0.name, $0.record) })
+        restore(records.compactMap { RestoredRecord($0.name, $0.record, isOutdated: isOutdated) })
     }
 
     /// Makes records count as expired, because servers have newer ones. All reads that accept fresh
@@ -177,11 +180,11 @@ extension ReadOutcome {
 extension RestoredRecord {
     /// Makes what restores a shared record; nil for a tombstone of a key or a collection, and for
     /// bytes that are not those of a collection.
-    fileprivate init?(_ name: SharedName, _ record: SharedRecord) {
+    fileprivate init?(_ name: SharedName, _ record: SharedRecord, isOutdated: Bool) {
         guard !record.isTombstone || name.kind == .node else { return nil }
         let age = Age(
             writtenAt: Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000),
-            maximum: record.maxAge)
+            maximum: isOutdated ? 0 : record.maxAge)
         let value = RestoredValue(
             bytes: Array(record.values), references: record.children.map { .node($0) })
         switch name.kind {

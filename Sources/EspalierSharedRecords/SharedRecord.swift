@@ -219,6 +219,9 @@ public struct SharedRecord: Sendable {
     /// The identifiers of the nodes to which the record refers, each once.
     public var children: [String] { content.children }
 
+    /// The approximate bytes that a cache stores for the record.
+    public var byteCount: Int { content.children.reduce(values.count) { $0 + $1.utf8.count } }
+
     /// The shape of a node; the empty one for a key or a collection.
     var shape: Shape { content.shape }
 

@@ -63,57 +63,6 @@ extension Duration {
 /// as outdated. What may be lost is a copy: its next read fetches it again. A wait for the follower
 /// ends after `waitLimit`, and when its server can't be reached.
 final class Coherence: Sendable {
-    /// A server as its follower sees it.
-    private struct Server {
-        var isFollowed = false
-        /// How often the server's copies were distrusted. A copy that was fetched before that is not
-        /// restored after it: the server may give out the same numbers again.
-        var epoch = 0
-        /// Whether the follower has to make its copies outdated. Until then they look fresh.
-        var mustOutdateCopies = false
-        /// Changes of copies that the near cache may not have committed.
-        var pending: [PendingChange] = []
-        /// The last commit that the follower has handed on.
-        var processed: UInt64 = 0
-        /// The last commit such that the near cache knows of it and of all before it.
-        var applied: UInt64 = 0
-        /// Changes up to this commit may be missing in `recent`.
-        var windowStart: UInt64 = 0
-        var runIdentifier = ""
-        /// Noted commits of this host that the follower has not processed.
-        var own: Set<UInt64> = []
-        /// The versions of own commits that the follower has not processed.
-        var ownVersions: Set<RecordVersion> = []
-        /// The last moment at which the host knew all of the server's commits.
-        var confirmed: Moment?
-
-        /// Notes a commit of this host.
-        mutating func note(_ clock: UInt64) {
-            if clock > processed { own.insert(clock) }
-            advance()
-        }
-
-        /// Notes that the follower has handed on a commit. Returns whether it was noted before.
-        mutating func process(_ clock: UInt64) -> Bool {
-            processed = clock
-            advance()
-            return own.remove(clock) != nil
-        }
-
-        private mutating func advance() {
-            applied = max(applied, processed)
-            while own.contains(applied + 1) { applied += 1 }
-        }
-    }
-
-    /// A change of copies that must not fail: on a full disk, older copies would look fresh for
-    /// ever.
-    private struct PendingChange {
-        let ticket: WriteTicket
-        /// The records of copies that are to become outdated if the change fails.
-        var names: [SharedName] = []
-    }
-
     private struct Waiter {
         let server: Int
         let clock: UInt64
@@ -122,7 +71,7 @@ final class Coherence: Sendable {
     }
 
     private struct State {
-        var servers: [Server]
+        var servers: [FollowedServer]
         /// The last applied or own commit that changed each name.
         var recent: [SharedName: UInt64] = [:]
         /// The same names in the order in which they came, to forget the oldest.
@@ -134,6 +83,11 @@ final class Coherence: Sendable {
     private let near: NormalizedCache
     private let recentWrites: RecentWrites
     private let statistics: FleetCounters
+    /// Up to how many bytes the records of a commit are put in the place of older copies in one
+    /// step. The near cache may refuse larger ones.
+    private let smallCommit: Int
+    /// The own commits whose records wait for the follower.
+    private let later = Atomic<Int>(0)
     /// The earliest `confirmed` of all servers; -1 for none.
     private let confirmedAt = Atomic<Int>(-1)
 
@@ -142,16 +96,16 @@ final class Coherence: Sendable {
     /// The most changes that are noted for the next heartbeat. Beyond that, those are forgotten that
     /// have succeeded.
     private static let pendingLimit = 1_000
-    /// Up to how many bytes the records of a commit are put in the place of older copies in one
-    /// step. The near cache may refuse larger ones.
-    private static let smallCommit = 16_384
+    /// The most own commits whose records wait for the follower.
+    private static let laterLimit = 256
     static let waitLimit = Duration.milliseconds(300)
 
     init(
         servers: Int, near: NormalizedCache, _ recentWrites: RecentWrites,
-        _ statistics: FleetCounters
+        _ statistics: FleetCounters, limits: TreeLimits = TreeLimits()
     ) {
-        state = Mutex(State(servers: Array(repeating: Server(), count: servers)))
+        smallCommit = min(16_384, limits.maximumBytes / 2)
+        state = Mutex(State(servers: Array(repeating: FollowedServer(), count: servers)))
         self.near = near
         self.recentWrites = recentWrites
         self.statistics = statistics
@@ -215,9 +169,7 @@ final class Coherence: Sendable {
             state.servers[server].runIdentifier = runIdentifier
             if known.runIdentifier.isEmpty {
                 // Nothing is restored before its server is followed, so there are no copies yet.
-                state.servers[server].processed = clock
-                state.servers[server].applied = clock
-                state.servers[server].windowStart = clock
+                state.servers[server].begin(after: clock)
             } else if !goesOn {
                 reset(server, to: clock, &state)
                 return (clock, true)
@@ -241,7 +193,7 @@ final class Coherence: Sendable {
                 let last = state.servers[server].processed
                 // A server without a commit has no number yet.
                 guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
-                let isNoted = state.servers[server].process(entry.clock)
+                let isNoted = state.servers[server].process(entry.clock, entry.version)
                 for name in entry.names {
                     // An own commit may be noted before those that precede it.
                     state.recent[name] = max(state.recent[name] ?? 0, entry.clock)
@@ -292,11 +244,7 @@ final class Coherence: Sendable {
 
     /// From here on, no copy of the server is current, and no copy fetched earlier is restored.
     private func reset(_ server: Int, to clock: UInt64, _ state: inout State) {
-        state.servers[server].processed = clock
-        state.servers[server].applied = clock
-        state.servers[server].windowStart = clock
-        state.servers[server].own = []
-        state.servers[server].ownVersions = []
+        state.servers[server].begin(after: clock)
         distrustCopies(of: server, &state)
         state.order.removeFirst(state.forgotten)
         state.forgotten = 0
@@ -362,25 +310,26 @@ final class Coherence: Sendable {
                     if case .success? = change.ticket.result { true } else { false }
                 }
             }
-            state.servers[server].pending.append(PendingChange(ticket: ticket, names: names))
+            state.servers[server].pending.append(
+                FollowedServer.PendingChange(ticket: ticket, names: names))
         }
     }
 
     /// Waits until the near cache has replaced or outdated all copies that it was told to. Returns
     /// false if it has failed: then no copy of the server is current until `outdateCopies` succeeds.
     func hasOutdatedCopies(of server: Int) async -> Bool {
-        let pending = state.withLock { state in
-            defer { state.servers[server].pending = [] }
-            return state.servers[server].pending
-        }
-        for change in pending where await !hasSucceeded(change) {
-            state.withLock { distrustCopies(of: server, &$0) }
-            return false
+        for change in state.withLock({ $0.servers[server].pending }) {
+            let hasSucceeded = await hasSucceeded(change)
+            state.withLock { state in
+                if !hasSucceeded { distrustCopies(of: server, &state) }
+                state.servers[server].pending.removeAll { $0.ticket === change.ticket }
+            }
+            guard hasSucceeded else { return false }
         }
         return true
     }
 
-    private func hasSucceeded(_ change: PendingChange) async -> Bool {
+    private func hasSucceeded(_ change: FollowedServer.PendingChange) async -> Bool {
         if (try? await change.ticket.committed) != nil { return true }
         guard !change.names.isEmpty else { return false }
         return (try? await near.outdate(shared: change.names).committed) != nil
@@ -390,6 +339,8 @@ final class Coherence: Sendable {
     func lose(_ server: Int) {
         let waiters = state.withLock { state in
             state.servers[server].isFollowed = false
+            // After a long time, nobody would take them out.
+            state.servers[server].ownVersions = []
             defer { state.waiters.removeAll { $0.server == server } }
             return state.waiters.filter { $0.server == server }
         }
@@ -406,6 +357,7 @@ final class Coherence: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
 
+    /// Forgets the oldest changes, if there are too many.
     private func forget(_ state: inout State) {
         let excess = state.order.count - state.forgotten - Self.recentLimit
         guard excess > 0 else { return }
@@ -477,8 +429,15 @@ final class Coherence: Sendable {
 
     /// Notes that this host is about to commit a version on a server, so that the follower does not
     /// take the commit for that of another host.
-    func announce(_ version: RecordVersion, on server: Int) {
-        state.withLock { _ = $0.servers[server].ownVersions.insert(version) }
+    ///
+    /// - Returns: The epoch of the server.
+    func announce(_ version: RecordVersion, on server: Int) -> Int {
+        state.withLock { state in
+            if state.servers[server].isFollowed {
+                state.servers[server].ownVersions.insert(version)
+            }
+            return state.servers[server].epoch
+        }
     }
 
     /// Notes that an announced commit has failed, or may have failed.
@@ -489,75 +448,102 @@ final class Coherence: Sendable {
     /// Notes a commit of this host: from now on no read returns older copies of its records. Does
     /// not wait.
     ///
-    /// If the near cache knows of all commits before this one, it gets the records at once. If not,
-    /// their copies become outdated, and it gets the records when the follower has come so far, which
-    /// skips the commit in either case.
+    /// If the near cache knows of all commits before this one, it gets the records at once, and the
+    /// follower skips the commit. If not, it gets them as outdated copies, which reads accept that
+    /// accept expired records; they count as fresh when the follower has come so far.
     ///
     /// - Parameters:
     ///   - copies: The records of the commit.
-    ///   - byteCount: How long they are.
-    func note(ownCommit copies: [Copy], byteCount: Int) {
+    ///   - runIdentifier: The server's process, as it named itself. That of the follower may be
+    ///     another one, which gives the number to another commit.
+    func note(ownCommit copies: [Copy], by runIdentifier: String) {
         guard let first = copies.first else { return }
-        let (isRestored, waiters) = state.withLock { state -> (Bool, [Waiter]) in
+        let (isKnown, waiters) = state.withLock { state -> (Bool, [Waiter]) in
+            remember(copies.lazy.map { ($0.name, $0.server, $0.clock) }, &state)
             let server = state.servers[first.server]
-            guard server.isFollowed, server.epoch == first.epoch else {
-                outdate(copies, &state)
-                return (false, [])
-            }
-            state.servers[first.server].note(first.clock)
-            guard first.clock <= state.servers[first.server].applied else {
-                outdate(copies, &state)
-                return (false, [])
-            }
-            replace(copies, byteCount, on: first.server, &state)
-            return (true, takeWaiters(&state))
+            let isFollowed =
+                server.isFollowed && server.epoch == first.epoch
+                && server.runIdentifier == runIdentifier
+            let isKnown =
+                isFollowed
+                && state.servers[first.server].note(first.clock, first.record.version)
+            replace(copies, isOutdated: !isKnown, on: first.server, &state)
+            return (isKnown, takeWaiters(&state))
         }
         for waiter in waiters { waiter.continuation.resume(returning: true) }
-        if !isRestored { Task.detached { await self.restore(copies) } }
+        if !isKnown { restoreLater(copies) }
     }
 
     /// Puts the records of a commit of this host in the place of older copies.
     private func replace(
-        _ copies: [Copy], _ byteCount: Int, on server: Int, _ state: inout State
+        _ copies: [Copy], isOutdated: Bool, on server: Int, _ state: inout State
     ) {
-        // Deleted keys and collections are no records of the near cache.
-        guard byteCount <= Self.smallCommit, !copies.contains(where: \.record.isTombstone) else {
-            outdate(copies, &state)
-            _ = restore(copies, &state)
-            return
-        }
-        remember(copies, &state)
         let names = copies.map(\.name)
-        let (count, ticket) = restore(copies, &state)
+        // The near cache may refuse large records, and has none for deleted keys and collections.
+        let isSafe =
+            copies.reduce(0) { $0 + $1.record.byteCount } <= smallCommit
+            && !copies.contains(where: \.record.isTombstone)
+        if !isSafe { expect(near.outdate(shared: names), [server], &state) }
+        guard isSafe || !isOutdated else { return }
+        let (count, ticket) = restore(copies, isOutdated: isOutdated, &state)
+        guard isSafe else { return }
         if count == copies.count {
             expect(ticket, [server], orOutdate: names, &state)
         } else {
-            // The follower has already told of newer commits.
+            // The host knows of newer commits.
             expect(near.outdate(shared: names), [server], &state)
         }
     }
 
-    /// Remembers a commit of this host, of which the follower has not heard, so that no older copy
-    /// of its records is restored from now on.
-    private func remember(_ copies: [Copy], _ state: inout State) {
-        for copy in copies
-        where copy.epoch == state.servers[copy.server].epoch
-            && state.recent[copy.name].map({ $0 < copy.clock }) ?? true
-        {
-            state.recent[copy.name] = copy.clock
-            state.order.append((copy.server, copy.clock, copy.name))
+    /// Puts the records of a commit of this host into the near cache when the follower has come so
+    /// far. Beyond `laterLimit` such commits, their copies stay outdated.
+    private func restoreLater(_ copies: [Copy]) {
+        guard later.add(1, ordering: .relaxed).newValue <= Self.laterLimit else {
+            later.subtract(1, ordering: .relaxed)
+            return
+        }
+        Task.detached {
+            await self.restore(copies)
+            self.later.subtract(1, ordering: .relaxed)
         }
     }
 
+    /// Notes records that a write of this host has left as they were, because the servers had the
+    /// same: from now on no read returns older copies of them.
+    func note(unchanged names: [(name: SharedName, server: Int, clock: UInt64)]) {
+        state.withLock { state in
+            let unknown = names.filter { $0.clock > state.servers[$0.server].applied }
+            guard !unknown.isEmpty else { return }
+            remember(unknown, &state)
+            expect(
+                near.outdate(shared: unknown.map(\.name)), Set(unknown.map(\.server)), &state)
+        }
+    }
+
+    /// Remembers commits of which the follower may not have heard, so that no older copy of their
+    /// records is restored from now on.
+    private func remember(
+        _ changes: some Sequence<(name: SharedName, server: Int, clock: UInt64)>,
+        _ state: inout State
+    ) {
+        for (name, server, clock) in changes
+        where state.recent[name].map({ $0 < clock }) ?? true {
+            state.recent[name] = clock
+            state.order.append((server, clock, name))
+        }
+        forget(&state)
+    }
+
     private func restore(
-        _ copies: [Copy], _ state: inout State
+        _ copies: [Copy], isOutdated: Bool = false, _ state: inout State
     ) -> (count: Int, ticket: WriteTicket) {
         let current = copies.filter { copy in
             copy.epoch == state.servers[copy.server].epoch
                 && copy.clock >= state.servers[copy.server].windowStart
                 && state.recent[copy.name].map { $0 <= copy.clock } ?? true
         }
-        let ticket = near.restore(shared: current.lazy.map { ($0.name, $0.record) })
+        let ticket = near.restore(
+            shared: current.lazy.map { ($0.name, $0.record) }, isOutdated: isOutdated)
         for copy in current where copy.record.isTombstone { deleteEntry(copy.name) }
         return (current.count, ticket)
     }
@@ -571,12 +557,6 @@ final class Coherence: Sendable {
         }
     }
 
-    /// Makes copies outdated that a commit of this host has replaced.
-    private func outdate(_ copies: [Copy], _ state: inout State) {
-        remember(copies, &state)
-        expect(near.outdate(shared: copies.map(\.name)), Set(copies.map(\.server)), &state)
-    }
-
     /// Makes copies of a server's records outdated that this host may have changed.
     func outdate(_ names: [SharedName], on server: Int) {
         state.withLock { expect(near.outdate(shared: names), [server], &$0) }
@@ -585,11 +565,18 @@ final class Coherence: Sendable {
 
     // MARK: Positions
 
-    /// Returns up to which commits the copies are current; nil while some are to be
-    /// made outdated.
+    /// Returns up to which commits the copies are current, once the near cache has committed all
+    /// that it was told; nil while some are to be made outdated, or if a change of copies has
+    /// failed.
     func position(of names: [String]) -> NearFile.Position? {
         state.withLock { state in
-            guard !state.servers.contains(where: \.mustOutdateCopies) else { return nil }
+            let hasFailed = state.servers.contains { server in
+                server.mustOutdateCopies
+                    || server.pending.contains { change in
+                        if case .failure? = change.ticket.result { true } else { false }
+                    }
+            }
+            guard !hasFailed else { return nil }
             return NearFile.Position(
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)
@@ -602,9 +589,7 @@ final class Coherence: Sendable {
         state.withLock { state in
             for (index, server) in position.servers.enumerated() {
                 state.servers[index].runIdentifier = server.runIdentifier
-                state.servers[index].processed = server.processed
-                state.servers[index].applied = server.processed
-                state.servers[index].windowStart = server.processed
+                state.servers[index].begin(after: server.processed)
             }
         }
     }

@@ -125,8 +125,8 @@ final class RecordServer: Sendable {
     }
 
     enum CommitResult: Sendable {
-        /// The commit has this number.
-        case committed(UInt64)
+        /// The commit has this number. The process of the server is named, too.
+        case committed(UInt64, by: String)
         /// Another host has changed a record.
         case conflict
     }
@@ -161,29 +161,37 @@ final class RecordServer: Sendable {
             arguments.append(String(shape.fingerprint, radix: 16))
             arguments.append(shape.description)
         }
-        let reply = try await run(keyCount: keys.count, arguments)
+        let (reply, runIdentifier) = try await run(keyCount: keys.count, arguments)
         switch reply {
         case .integer(0): return .conflict
         case .bytes, .status:
             guard let clock = reply.text.flatMap(UInt64.init) else { break }
-            return .committed(clock)
+            return .committed(clock, by: runIdentifier)
         default: break
         }
         throw RedisError.malformed("the commit script")
     }
 
     /// Runs the script, which the server may not have yet.
-    private func run(keyCount: Int, _ arguments: [any RedisArgument]) async throws -> RedisReply {
+    private func run(
+        keyCount: Int, _ arguments: [any RedisArgument]
+    ) async throws -> (reply: RedisReply, runIdentifier: String) {
+        func evaluate(_ digest: String) async throws -> (RedisReply, String) {
+            let command = RedisCommand("EVALSHA", [digest, keyCount] + arguments)
+            let answer = try await client.ask([command])
+            guard let reply = answer.replies.first else { throw RedisError.malformed("no answer") }
+            if case .error(let message) = reply { throw RedisError.refused(message) }
+            return (reply, answer.runIdentifier)
+        }
         if let digest = script.withLock({ $0 }) {
             do {
-                return try await client.send(
-                    RedisCommand("EVALSHA", [digest, keyCount] + arguments))
+                return try await evaluate(digest)
             } catch RedisError.refused(let message) where message.hasPrefix("NOSCRIPT") {}
         }
         let loaded = try await client.send(RedisCommand("SCRIPT", "LOAD", Self.commitScript))
         guard let digest = loaded.text else { throw RedisError.malformed("SCRIPT LOAD") }
         script.withLock { $0 = digest }
-        return try await client.send(RedisCommand("EVALSHA", [digest, keyCount] + arguments))
+        return try await evaluate(digest)
     }
 
     /// The number of a commit is 1 more than that of the commit before, so that a host notices each

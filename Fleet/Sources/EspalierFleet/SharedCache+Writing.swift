@@ -237,12 +237,17 @@ extension SharedCache {
         }
         let version = clock.next(after: old.values.map(\.version).max())
         let records = try write.changes(to: old, deleted: deleted, version: version)
+        // From here on copies of these records may be older than the servers'.
+        defer { noteWrite() }
+        if isCertain {
+            coherence.note(
+                unchanged: found.compactMap { name, value in
+                    records[name] == nil ? (name, value.server, value.clock) : nil
+                })
+        }
         guard !records.isEmpty else { return isCertain }
         // In the order of the tree, which is that of the near cache, too.
         let names = write.names.filter { records[$0] != nil }
-        // From here on copies of these records may be older than the servers'.
-        defer { noteWrite() }
-        let epochs = coherence.epochs
         let parts = parts(of: records, names, found)
         var copies: [Coherence.Copy] = []
         var asked = 0
@@ -253,12 +258,12 @@ extension SharedCache {
             for part in parts {
                 let server = servers.all[part.server]
                 asked = part.server
-                coherence.announce(version, on: part.server)
+                let epoch = coherence.announce(version, on: part.server)
                 let result = try await server.commit(
                     part.changes, checks: checks.map { ($0.key, $0.value.version) },
                     version: version, shapes: part.shapes,
                     changeLimit: configuration.changeLimit)
-                guard case .committed(let number) = result else {
+                guard case .committed(let number, let runIdentifier) = result else {
                     counters.add(\.conflicts, 1)
                     coherence.retract(version, on: part.server)
                     recentWrites.remove(Array(found.keys))
@@ -270,13 +275,12 @@ extension SharedCache {
                     records[change.name].map { record in
                         Coherence.Copy(
                             name: change.name, record: record, server: part.server,
-                            clock: number, epoch: epochs[part.server])
+                            clock: number, epoch: epoch)
                     }
                 }
-                let byteCount = part.changes.reduce(0) { $0 + $1.bytes.count }
-                coherence.note(ownCommit: committed, byteCount: byteCount)
+                coherence.note(ownCommit: committed, by: runIdentifier)
                 copies += committed
-                counters.add(\.bytesSent, byteCount)
+                counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })
             }
         } catch let error as RedisError {
             counters.add(\.failures, 1)

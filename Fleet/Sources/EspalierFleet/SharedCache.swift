@@ -85,7 +85,9 @@ public final class SharedCache: Sendable {
             }
         }
         servers = Servers(configuration, counters)
-        coherence = Coherence(servers: servers.all.count, near: near, recentWrites, counters)
+        coherence = Coherence(
+            servers: servers.all.count, near: near, recentWrites, counters,
+            limits: configuration.nearConfiguration.limits)
         clock = HybridClock(host: configuration.host, milliseconds: configuration.milliseconds)
         let (servers, coherence, counters, observers) = (servers, coherence, counters, observers)
         followers = servers.all.indices.map { index in
@@ -102,9 +104,11 @@ public final class SharedCache: Sendable {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         for follower in followers { follower.close() }
         for server in servers.all { server.client.close() }
-        let position = coherence.position(of: servers.all.map(\.name))
+        let names = servers.all.map(\.name)
+        let position = coherence.position(of: names)
         near.close()
-        file?.update(position)
+        // A change of copies may have failed at the end.
+        file?.update(coherence.position(of: names) == nil ? nil : position)
         file?.unlock()
     }
 
@@ -163,9 +167,11 @@ public final class SharedCache: Sendable {
     /// Notes up to which commits the copies are current, once they are on disk.
     private func savePosition() async {
         guard let file else { return }
-        let position = coherence.position(of: servers.all.map(\.name))
+        let names = servers.all.map(\.name)
+        let position = coherence.position(of: names)
         guard (try? await near.flush()) != nil, !isClosed.load(ordering: .relaxed) else { return }
-        file.update(position)
+        // A change of copies may have failed meanwhile.
+        file.update(coherence.position(of: names) == nil ? nil : position)
     }
 
     // MARK: - Reads
@@ -311,6 +317,8 @@ public final class SharedCache: Sendable {
         let acceptsExpired: Bool
         /// The writes that had ended when the read began.
         let writes: Int
+        /// A read does not wait for the task of a read of another priority.
+        let priority: UInt8
     }
 
     /// A fetch under way: what its readers wait for, and when it began.
@@ -329,7 +337,8 @@ public final class SharedCache: Sendable {
         }
         let key = FlightKey(
             name: target.name, value: ObjectIdentifier(Value.self), form: target.form,
-            acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring))
+            acceptsExpired: freshness != .fresh, writes: writes.load(ordering: .acquiring),
+            priority: Task.currentPriority.rawValue)
         let now = Moment.now
         let own = SharedResult<ReadOutcome<Value>>()
         let others = flights.withLock { flights -> SharedResult<ReadOutcome<Value>>? in
@@ -346,16 +355,24 @@ public final class SharedCache: Sendable {
             counters.add(\.joinedReads, 1)
             return await others.value
         }
+        return await fetch(target, freshness, of: key, started: now, for: own)
+    }
+
+    /// Fetches a tree for a reader and all that wait for it. Not on the reader's actor: it waits for
+    /// servers, and decodes, and other readers must not wait for that actor.
+    @concurrent
+    private func fetch<Value>(
+        _ target: Target<Value>, _ freshness: Freshness, of key: FlightKey, started: Moment,
+        for readers: SharedResult<ReadOutcome<Value>>
+    ) async -> ReadOutcome<Value> {
         let outcome = await fetchedOutcome(target, freshness)
         flights.withLock { flights in
-            if flights[key]?.started == now { flights[key] = nil }
+            if flights[key]?.started == started { flights[key] = nil }
         }
-        own.finish(outcome)
+        readers.finish(outcome)
         return outcome
     }
 
-    /// Not on the caller's actor: it waits for servers, and decodes.
-    @concurrent
     private func fetchedOutcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
@@ -449,7 +466,7 @@ public final class SharedCache: Sendable {
                         name: name, record: record, server: value.server, clock: value.clock,
                         epoch: epochs[value.server]))
             }
-            await coherence.restore(copies)
+            guard await coherence.restore(copies) == copies.count else { return nil }
             let outcome = target.readNear(near, freshness)
             if outcome.value != nil, isCurrent {
                 counters.add(\.sharedHits, 1)

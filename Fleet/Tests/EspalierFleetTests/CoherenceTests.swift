@@ -98,7 +98,7 @@ struct CoherenceTests {
     func sameTime() {
         let names = [1, 2].map { SharedName(.node, "Member:\($0)") }
         let versions = [1, 2].map { RecordVersion(time: 77, host: $0) }
-        coherence.announce(versions[0], on: 0)
+        _ = coherence.announce(versions[0], on: 0)
         let entries = [
             ChangeEntry(clock: 11, version: versions[1], names: [names[1]]),
             ChangeEntry(clock: 12, version: versions[0], names: [names[0]]),
@@ -108,7 +108,7 @@ struct CoherenceTests {
 
     @Test("An own commit that was noted early is not forgotten when older ones are processed")
     func laterOwnCommit() async throws {
-        coherence.note(ownCommit: [try copy("1", clock: 13, epoch: 0)], byteCount: 20)
+        coherence.note(ownCommit: [try copy("1", clock: 13, epoch: 0)], by: "first")
         let name = SharedName(.node, "Member:1")
         let entry = ChangeEntry(
             clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
@@ -118,7 +118,7 @@ struct CoherenceTests {
         #expect(await 0 == coherence.restore([try copy("1", clock: 12, epoch: 0)]))
     }
 
-    private func entry(_ clock: UInt64, _ id: String, host: UInt64) -> ChangeEntry {
+    private func entry(_ clock: UInt64, _ id: String, host: UInt64 = 1) -> ChangeEntry {
         ChangeEntry(
             clock: clock, version: RecordVersion(time: clock << 16, host: host),
             names: [SharedName(.node, "Member:\(id)")])
@@ -127,52 +127,128 @@ struct CoherenceTests {
     @Test("Own commits that follow each other are near at once, before the follower hears of them")
     func ownCommits() throws {
         for clock: UInt64 in 11...13 {
-            coherence.note(ownCommit: [try copy("\(clock)", clock: clock)], byteCount: 20)
+            coherence.note(ownCommit: [try copy("\(clock)", clock: clock)], by: "first")
             #expect(isNear("\(clock)"))
         }
-        coherence.confirm(0, 13, runIdentifier: "first", at: .now)
-        #expect(isCurrent)
-        _ = coherence.apply((11...13).map { entry($0, "\($0)", host: 1) }, of: 0)
+        _ = coherence.apply((11...13).map { entry($0, "\($0)") }, of: 0)
         #expect(isNear("11") && isNear("12") && isNear("13"))
         _ = coherence.apply([entry(14, "12", host: 2)], of: 0)
         #expect(!isNear("12"))
     }
 
+    @Test("A host knows of its own commits without the follower, and of later ones of others not")
+    func confirmation() throws {
+        let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())
+        _ = coherence.follow(0, runIdentifier: "first", clock: 10)
+        coherence.note(ownCommit: [try copy("1", clock: 11)], by: "first")
+        coherence.confirm(0, 12, runIdentifier: "first", at: .now)
+        #expect(!coherence.isCurrent(within: 60_000_000_000))
+        coherence.confirm(0, 11, runIdentifier: "first", at: .now)
+        #expect(coherence.isCurrent(within: 60_000_000_000))
+    }
+
     @Test("An own commit behind one that the host does not know leaves no older copy, and waits")
     func ownCommitAhead() async throws {
         #expect(await 2 == coherence.restore([try copy("1", clock: 10), try copy("2", clock: 10)]))
-        coherence.note(ownCommit: [try copy("1", clock: 12, name: "new")], byteCount: 20)
+        coherence.note(ownCommit: [try copy("1", clock: 12, name: "new")], by: "first")
         #expect(!isNear("1") && isNear("2"))
+        #expect(await name("1", accepting: .stale) == "new", "not even as a stale copy")
         // Commit 11 of another host; with it the next own commit follows what is known.
         _ = coherence.apply([entry(11, "2", host: 2)], of: 0)
         #expect(!isNear("2"))
-        coherence.note(ownCommit: [try copy("3", clock: 13)], byteCount: 20)
+        coherence.note(ownCommit: [try copy("3", clock: 13)], by: "first")
         #expect(isNear("3"))
-        let deadline = ContinuousClock.now + .seconds(10)
-        while !isNear("1"), .now < deadline { try await Task.sleep(for: .milliseconds(1)) }
-        let outcome: ReadOutcome<Member> = await near.readOutcome(Member.self, "Member:1")
-        #expect(outcome.value?.name == "new")
-        _ = coherence.apply([entry(12, "1", host: 1), entry(13, "3", host: 1)], of: 0)
+        #expect(await eventually { isNear("1") })
+        #expect(await name("1") == "new")
+        _ = coherence.apply([entry(12, "1"), entry(13, "3")], of: 0)
         #expect(isNear("1") && isNear("3"))
     }
 
-    @Test("An own record that the near cache refuses leaves no older copy")
+    private func name(_ id: String, accepting freshness: Freshness = .fresh) async -> String? {
+        await near.readOutcome(Member.self, "Member:\(id)", accepting: freshness).value?.name
+    }
+
+    @Test("Of a record that a write leaves as it was, no older copy is left")
+    func unchanged() async throws {
+        #expect(await 2 == coherence.restore([try copy("1", clock: 10), try copy("2", clock: 10)]))
+        let names = ["1", "2"].map { SharedName(.node, "Member:\($0)") }
+        // Another host's commit 11 has changed record 1, of which the follower has not heard.
+        coherence.note(
+            unchanged: [(name: names[0], server: 0, clock: 11), (names[1], server: 0, clock: 10)])
+        #expect(!isNear("1") && isNear("2"))
+        // A fetch of before must not bring it back.
+        #expect(await 0 == coherence.restore([try copy("1", clock: 10)]))
+    }
+
+    @Test("A commit on another process than the one that is followed is no own commit of that one")
+    func otherProcess() async throws {
+        #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
+        coherence.note(ownCommit: [try copy("2", clock: 11)], by: "before the failover")
+        #expect(!isNear("2"))
+        _ = coherence.apply([entry(11, "1", host: 2)], of: 0)
+        #expect(!isNear("1"))
+    }
+
+    @Test("A number that an own commit had does not hide another host's commit")
+    func sameNumber() async throws {
+        #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
+        coherence.note(ownCommit: [try copy("2", clock: 11)], by: "first")
+        _ = coherence.apply([entry(11, "1", host: 2)], of: 0)
+        #expect(!isNear("1"))
+    }
+
+    @Test("An own commit of before a reset leaves no older copy", arguments: [true, false])
+    func ownCommitBeforeReset(isFollowed: Bool) async throws {
+        #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
+        if isFollowed { coherence.reset(0, to: 20) } else { coherence.lose(0) }
+        coherence.note(ownCommit: [try copy("1", clock: 11, name: "new")], by: "first")
+        #expect(await name("1") == nil)
+        // What was fetched before must not come back.
+        #expect(await 0 == coherence.restore([try copy("1", clock: 10)]))
+    }
+
+    @Test("An own record that the near cache refuses leaves no older copy, not for a moment")
     func refusedRecord() async throws {
         var configuration = Configuration()
         configuration.limits.maximumBytes = 5_000
         let near = try NormalizedCache(inMemory: configuration)
+        let coherence = Coherence(
+            servers: 1, near: near, RecentWrites(), FleetCounters(), limits: configuration.limits)
+        _ = coherence.follow(0, runIdentifier: "first", clock: 10)
+        let copies = try ["1", "2"].map { try copy($0, clock: 10) }
+        #expect(await 2 == coherence.restore(copies))
+        let record = try copy("1", clock: 11, name: String(repeating: "n", count: 10_000))
+        coherence.note(ownCommit: [record], by: "first")
+        #expect(await near.read(Member.self, "Member:1") == nil)
+        #expect(await coherence.hasOutdatedCopies(of: 0))
+        #expect(await near.read(Member.self, "Member:2") == Member("2"))
+    }
+
+    @Test("A change that the near cache refuses makes its copies outdated, and no others")
+    func refusedChange() async throws {
+        var configuration = Configuration()
+        configuration.limits.maximumBytes = 5_000
+        let near = try NormalizedCache(inMemory: configuration)
+        // As if the records of the near cache were larger than those of servers.
         let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())
         _ = coherence.follow(0, runIdentifier: "first", clock: 10)
-        let copies = try ["1", "2", "3"].map { try copy($0, clock: 10) }
-        #expect(await 3 == coherence.restore(copies))
-        for (id, byteCount) in [("1", 100_000), ("2", 20)] {
-            let record = try copy(id, clock: 11, name: String(repeating: "n", count: 10_000))
-            coherence.note(ownCommit: [record], byteCount: byteCount)
-        }
+        let copies = try ["1", "2"].map { try copy($0, clock: 10) }
+        #expect(await 2 == coherence.restore(copies))
+        let record = try copy("1", clock: 11, name: String(repeating: "n", count: 10_000))
+        coherence.note(ownCommit: [record], by: "first")
         #expect(await coherence.hasOutdatedCopies(of: 0))
-        let models = (1...3).map { near.read(Member.self, "Member:\($0)") }
-        #expect(models == [nil, nil, Member("3")])
-        #expect(!coherence.mustOutdateCopies(of: 0), "the other copies are as they were")
+        #expect(await near.read(Member.self, "Member:1") == nil)
+        #expect(await near.read(Member.self, "Member:2") == Member("2"))
+        #expect(!coherence.mustOutdateCopies(of: 0))
+        #expect(coherence.position(of: ["a"]) != nil)
+    }
+
+    @Test("While a change of copies has failed, a later process must not go on from here")
+    func failedPosition() async throws {
+        near.close()
+        #expect(coherence.position(of: ["a", "b"]) != nil)
+        coherence.note(ownCommit: [try copy("1", clock: 11)], by: "first")
+        #expect(await eventually { coherence.position(of: ["a", "b"]) == nil })
     }
 
     @Test("Nothing is current while the near cache fails to make copies outdated")
