@@ -42,7 +42,7 @@ extension CacheCondition {
         budget = generation.budget
         mapSize = ByteCount(environment.mapSize)
         pages = try transaction.pages()
-        usablePages = PagePlan(capacity: pages.capacity).high
+        usablePages = PagePlan(capacity: pages.capacity).highWatermark
         directoryBytes = ByteCount(directory.byteCount())
         lastTransaction = try environment.lastTransaction
         readers = try environment.readers()

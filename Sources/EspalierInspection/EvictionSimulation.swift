@@ -80,7 +80,7 @@ extension CacheStatistics {
 }
 
 /// Simulates in memory what the evictor would do with one snapshot. It follows the same
-/// ``EvictionRule`` in the same order, and writes nothing.
+/// ``EvictionPolicy`` in the same order, and writes nothing.
 ///
 ///     recency, as stored   Feed:1  Feed:2  Feed:3 ...
 ///     heap                 Message:7, Person:3: roots since Feed:1 was evicted, by stamp
@@ -175,9 +175,9 @@ private struct EvictionSimulation: EvictionGraph {
         // Taken out, so that the rule changes it without a copy.
         var known = KnownCycles()
         swap(&known, &knownCycles)
-        let next = try EvictionRule.step(
+        let next = try EvictionPolicy.step(
             for: oldest.handle, in: self,
-            searchLimit: EvictionRule.searchLimit(hasDetached: hasDetached), known: &known)
+            searchLimit: EvictionPolicy.searchLimit(hasDetached: hasDetached), known: &known)
         swap(&known, &knownCycles)
         switch next {
         case .release(let handle): try finishRemoval(handle)

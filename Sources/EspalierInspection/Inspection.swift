@@ -321,7 +321,7 @@ package final class Inspection {
     ) throws -> ReadOutcome<[Model]> {
         let reader = SnapshotReader(generation: generation, snapshot: snapshot, limits: limits)
         do {
-            return try ReadScope.run {
+            return try AppCodeScope.run {
                 switch nameSpace {
                 case .collection: return try reader.collection(type, forKey: identifier)
                 case .key: return try reader.model(type, forKey: identifier).asArray

@@ -8,8 +8,8 @@ extension NormalizedCache {
     /// Puts shared records in place of those under their names, exactly as they are, in one commit.
     ///
     /// - Parameters:
-    ///   - records: The records, each name once. Records that follow each other are stored near each
-    ///     other: a tree in pre-order is read fastest. A tombstone of a node makes it read as
+    ///   - records: The records, each name once. Records that follow each other are stored near
+    ///     each other: a tree in pre-order is read fastest. A tombstone of a node makes it read as
     ///     deleted. Tombstones of keys and collections are left out; delete their names instead.
     ///   - isOutdated: Whether the records count as expired, as after `outdate(shared:)`.
     /// - Returns: A ticket.

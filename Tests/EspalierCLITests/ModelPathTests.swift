@@ -23,7 +23,8 @@ struct ModelPathTests {
     @Test(
         "A path without a value in the document is refused",
         arguments: [
-            ("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0"), ("$.a['x.y'].z", "a['x.y']"),
+            ("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0"),
+            ("$.a['x.y'].z", "a['x.y']"),
             ("l[*].n", "l[*].n"), ("..x.y", "..x"), ("['']", "['']"), ("['it\\'s']", "['it\\'s']"),
         ])
     func missing(path: String, named: String) throws {

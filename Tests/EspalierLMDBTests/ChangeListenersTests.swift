@@ -66,7 +66,7 @@ struct ChangeListenersTests {
         let listeners = ChangeListeners(file)
         let events = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "watch")
-        let watch = ListenerWatch(listeners, queue) { events.signal() }
+        let watch = CommitWatch(listeners, queue) { events.signal() }
         #expect(!watch.isPolling)
         listeners.announce()
         events.wait()
@@ -91,7 +91,7 @@ struct ChangeListenersTests {
     func polling() throws {
         let scratch = try Scratch()
         let events = DispatchSemaphore(value: 0)
-        let watch = ListenerWatch(
+        let watch = CommitWatch(
             ChangeListeners(scratch.guardFile), onlyPolls: true, DispatchQueue(label: "watch")
         ) { events.signal() }
         #expect(watch.isPolling)

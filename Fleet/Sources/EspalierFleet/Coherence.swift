@@ -336,7 +336,7 @@ final class Coherence: Sendable {
     }
 
     /// Notes a server that can't be reached, and ends all waits for it.
-    func lose(_ server: Int) {
+    func stopFollowing(_ server: Int) {
         let waiters = state.withLock { state in
             state.servers[server].isFollowed = false
             // After a long time, nobody would take them out.

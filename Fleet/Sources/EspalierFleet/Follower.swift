@@ -33,7 +33,7 @@ final class Follower: Sendable {
     private let isClosed = Atomic<Bool>(false)
 
     /// How long the server may wait for a commit before it answers.
-    private static let patience = Duration.seconds(1)
+    private static let blockLimit = Duration.seconds(1)
     /// The most commits in one answer.
     private static let batch = 1_000
 
@@ -109,7 +109,7 @@ final class Follower: Sendable {
                 lastError = nil
                 try follow(connection)
             } catch {
-                coherence.lose(index)
+                coherence.stopFollowing(index)
                 if error != lastError {
                     logger?.warning("can't follow \(server.name): \(error)")
                     statistics.add(\.disconnections, 1)
@@ -118,7 +118,7 @@ final class Follower: Sendable {
                 Thread.sleep(forTimeInterval: 0.02)
             }
         }
-        coherence.lose(index)
+        coherence.stopFollowing(index)
     }
 
     private func follow(_ connection: RedisConnection) throws(RedisError) {
@@ -133,9 +133,9 @@ final class Follower: Sendable {
                 coherence.outdateCopies(of: index, where: isOnServer)
             }
             var command = RedisCommand(
-                "XREAD", "COUNT", Self.batch, "BLOCK", Self.patience.milliseconds, "STREAMS",
+                "XREAD", "COUNT", Self.batch, "BLOCK", Self.blockLimit.milliseconds, "STREAMS",
                 server.changesKey, "\(position)-0")
-            command.wait = Self.patience
+            command.wait = Self.blockLimit
             let reply = try connection.send([command])[0]
             if case .error(let message) = reply { throw .refused(message) }
             let (entries, last) = Self.entries(reply)

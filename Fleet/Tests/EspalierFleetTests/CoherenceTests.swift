@@ -200,7 +200,7 @@ struct CoherenceTests {
     @Test("An own commit of before a reset leaves no older copy", arguments: [true, false])
     func ownCommitBeforeReset(isFollowed: Bool) async throws {
         #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
-        if isFollowed { coherence.reset(0, to: 20) } else { coherence.lose(0) }
+        if isFollowed { coherence.reset(0, to: 20) } else { coherence.stopFollowing(0) }
         coherence.note(ownCommit: [try copy("1", clock: 11, name: "new")], by: "first")
         #expect(await name("1") == nil)
         // What was fetched before must not come back.

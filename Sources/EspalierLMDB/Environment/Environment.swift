@@ -132,7 +132,7 @@ public final class Environment: Sendable {
             return closing
         }
         try EnvironmentRegistry.insert(entry)
-        let record = UseRecord(lock.owner)
+        let record = FileUse(lock.owner)
         let condition: EnvironmentFiles.Condition
         let handle: EnvironmentHandle
         do {

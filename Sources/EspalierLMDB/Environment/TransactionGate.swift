@@ -131,7 +131,7 @@ final class TransactionGate: Sendable {
             return state.isClosing && state.threads.isEmpty
         }
         guard isLast else { return }
-        UseRecord(guardFile).end(in: entry.directory)
+        FileUse(guardFile).end(in: entry.directory)
         unsafe LMDBCalls.close(handle.pointer)
         EnvironmentRegistry.remove(entry)
     }

@@ -69,7 +69,7 @@ enum EnvironmentFiles {
     private static func check(in directory: borrowing OpenFile, of guardFile: GuardFile)
         throws(LMDBError) -> Condition
     {
-        let record = UseRecord(guardFile)
+        let record = FileUse(guardFile)
         let isNew = try directory.status(of: data, .prepareFiles)?.size ?? 0 == 0
         guard !isNew else {
             record.reset()

@@ -9,7 +9,7 @@ import Darwin
 /// The file that outlives all generations of a cache.
 ///
 /// It holds a lock for opening an environment and for switching the generation, the number of the
-/// generation, a mark that identifies an intact data file, what `UseRecord` needs to know, and
+/// generation, a mark that identifies an intact data file, what `FileUse` needs to know, and
 /// whether a process listens for the commits of others.
 ///
 /// ```swift
@@ -30,7 +30,7 @@ public final class GuardFile: Sendable {
     /// What the file holds: words of eight bytes, little-endian.
     enum Word: Int {
         case generation, mark
-        /// The words of `UseRecord`.
+        /// The words of `FileUse`.
         case users, assertions, openings, checked
         /// The word of `ChangeListeners`.
         case listeners
@@ -227,7 +227,7 @@ public struct GuardLock: ~Copyable {
     /// Forgets the data file. Call it before a new one takes its place.
     public func forgetDataFile() {
         owner.setMark(IntactMark.none)
-        UseRecord(owner).reset()
+        FileUse(owner).reset()
     }
 
     /// Marks the data file of a directory as intact, so that opening it needs no check. Call it for

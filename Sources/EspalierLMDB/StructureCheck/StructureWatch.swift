@@ -15,12 +15,12 @@ import Synchronization
 /// ```
 final class StructureWatch: Sendable {
     // immutable
-    private let record: UseRecord
+    private let record: FileUse
 
     // protected by itself
     private let check = Mutex<StructureCheck?>(nil)
 
-    init(_ guardFile: GuardFile) { record = UseRecord(guardFile) }
+    init(_ guardFile: GuardFile) { record = FileUse(guardFile) }
 
     /// How long ago any process has completed a check.
     var age: Duration { .seconds(Int64(clamping: record.age)) }

@@ -121,15 +121,14 @@ extension NormalizedCache: SharedCacheDelegate {
         let policy = Self.policy(options.policy, of: models)
         let ticket = submit { flattener in
             flattener.policy = policy
-            let entries = try models.map { try Self.entry(of: $0, in: flattener) }
-            return .nodes(
-                flattener.finish(), entries: entries, source: options.source)
+            let roots = try models.map { try Self.root(of: $0, in: flattener) }
+            return .nodes(flattener.finish(), roots: roots, source: options.source)
         }
         finish(ticket, completion)
     }
 
-    private static func entry(of model: some SimpleModel, in flattener: Flattener) throws -> Int {
-        try flattener.entry(of: model)
+    private static func root(of model: some SimpleModel, in flattener: Flattener) throws -> Int {
+        try flattener.root(of: model)
     }
 
     public func setModel(

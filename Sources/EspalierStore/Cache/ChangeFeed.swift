@@ -6,7 +6,7 @@ import Synchronization
 /// Sends the change sets of all processes to the subscribers: in the order of commits, each once.
 ///
 /// This process hands its commits over itself. Those of other processes stand in the keyspace
-/// `changes`, and `ListenerWatch` tells when to look there. Both ways meet in `position`, the last
+/// `changes`, and `CommitWatch` tells when to look there. Both ways meet in `position`, the last
 /// commit that the subscribers have received:
 ///
 ///     own commit n, position n - 1    sent at once
@@ -61,7 +61,7 @@ final class ChangeFeed: Sendable {
         var listeners: ChangeListeners?
         /// Whether other processes announce their commits to this one.
         var isAnnounced = false
-        var watch: ListenerWatch?
+        var watch: CommitWatch?
     }
     private let following = Mutex(Following())
 
@@ -105,11 +105,11 @@ final class ChangeFeed: Sendable {
             return (AsyncStream { await subscriber.next() }, subscriber)
         }
         if !isOwn { follow() }
-        let handle = Handle(subscriber) { [weak self] in self?.remove(key) }
+        let owner = SequenceOwner(subscriber) { [weak self] in self?.remove(key) }
         let changes = AsyncStream {
-            await handle.subscriber.next()
+            await owner.subscriber.next()
         } onCancel: { [weak self] in
-            handle.subscriber.finish(dropping: true)
+            owner.subscriber.finish(dropping: true)
             // Not here: the runtime holds a lock of the task, and a thread that sends to the
             // subscriber under `state` takes that lock to resume it.
             self?.queue.async { [weak self] in
@@ -120,7 +120,7 @@ final class ChangeFeed: Sendable {
     }
 
     /// Ends a subscription when its sequence is released.
-    private final class Handle: Sendable {
+    private final class SequenceOwner: Sendable {
         let subscriber: ChangeSubscription
         private let onEnd: @Sendable () -> Void
 
@@ -192,10 +192,10 @@ final class ChangeFeed: Sendable {
             }
             guard let listeners else { return state.withLock { $0.position = nil } }
             if following.watch == nil {
-                // First, so that no commit falls between.
+                // Before the first read of the ring, so that no commit falls between.
                 following.isAnnounced = (try? listeners.begin()) != nil
                 following.listeners = listeners
-                following.watch = ListenerWatch(
+                following.watch = CommitWatch(
                     listeners, onlyPolls: !following.isAnnounced, queue
                 ) {
                     [weak self] in self?.look()
@@ -355,7 +355,8 @@ final class ChangeFeed: Sendable {
 
     /// Sends a reset because this process has begun a new generation.
     func endReset() {
-        // First, so that a commit of another process to the new generation is not skipped.
+        // Read before the reset is sent, so that a commit of another process to the new generation
+        // is not skipped.
         let position = try? read(after: nil).position
         endCommit { state in
             state.send(.reset(by: .thisProcess, isEmptied: true))

@@ -30,13 +30,13 @@ extension Engine {
     /// waits for no write. Counts it as a hit.
     ///
     /// Not generic: looking up the metadata of generic types takes longer than the rest.
-    func remembered(
+    func memoryHit(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryHit? {
-        // First: an enclosing read has to know of this one, even if it finds nothing.
-        let isNested = ReadScope.noteRead()
+        // An enclosing read has to know of this one, even if this one finds nothing.
+        let isNested = AppCodeScope.noteRead()
         guard let memory = lentMemory, !isNested, !isInherited, target.isWhole,
-            consistency == .snapshot || queue.isCaughtUp
+            consistency == .snapshot || !queue.hasPendingWrites
         else { return nil }
         let start = ContinuousClock.now
         guard let tree = memory.with({ $0.find(target, as: value) }),
@@ -90,7 +90,7 @@ extension Engine {
 
     /// Returns the tree of a read if memory has it and the commits of other processes did not
     /// change its records.
-    func caughtUp(
+    func memoryHitAfterCatchUp(
         _ target: ReadTarget, as value: Any.Type, _ memory: MemoryTier, _ access: Access
     ) -> MemoryHit? {
         guard let tree = memory.find(target, as: value), let hit = hit(tree, for: target)

@@ -44,8 +44,8 @@ final class Engine: Sendable {
     private let place: Mutex<CacheDirectory.Identity>
 
     /// The directory that the cache uses. If it was removed or renamed, its path may lead to a
-    /// directory with another identity.
-    fileprivate(set) var identity: CacheDirectory.Identity {
+    /// directory with another identity. Only `EngineRegistry` changes it.
+    var identity: CacheDirectory.Identity {
         get { place.withLock { $0 } }
         set { place.withLock { $0 = newValue } }
     }
@@ -167,7 +167,7 @@ final class Engine: Sendable {
         guard !configuration.isReadOnly else { return reject(.readOnly) }
         let flattened = Resumption<Result<WriteOperation, CacheError>>()
         let isRunning = flatteners.run { [self] in
-            let result = Result { try ReadScope.run { try flatten(makeFlattener()) } }
+            let result = Result { try AppCodeScope.run { try flatten(makeFlattener()) } }
             flattened.resume(result.mapError { CacheError($0) })
         }
         guard isRunning else { return reject(.closed) }
@@ -222,9 +222,9 @@ final class Engine: Sendable {
         _ body: (SnapshotReader) throws -> ReadOutcome<Void>
     ) -> Finding {
         // A forked child would wait for threads that it does not have.
-        let waits = consistency == .latest && !isInherited && !queue.isCaughtUp
+        let waits = consistency == .latest && !isInherited && queue.hasPendingWrites
         do {
-            if waits { try queue.catchUp() }
+            if waits { try queue.waitForEarlierWrites() }
         } catch {
             let miss = ReadOutcome<Void>.miss(.unavailable(detail: error.message))
             return .records(count(miss, of: target, took: nil))
@@ -255,7 +255,7 @@ final class Engine: Sendable {
             guard !isRunning else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
-        if consistency == .latest, queue.whenCaughtUp(start) { return }
+        if consistency == .latest, queue.whenEarlierWritesEnd(start) { return }
         start()
     }
 
@@ -269,7 +269,7 @@ final class Engine: Sendable {
         _ target: ReadTarget, as type: Any.Type, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Void>
     ) -> Finding? {
-        guard !isInherited, consistency == .snapshot || queue.isCaughtUp else { return nil }
+        guard !isInherited, consistency == .snapshot || !queue.hasPendingWrites else { return nil }
         guard generations.isUpToDate, !isLarge(target, as: type) else { return nil }
         let start = ContinuousClock.now
         var limits = configuration.limits
@@ -302,7 +302,7 @@ final class Engine: Sendable {
         cancelledBy cancellation: ReadCancellation? = nil,
         _ body: (SnapshotReader) throws -> ReadOutcome<Void>
     ) -> Finding {
-        if looksUp, let known = remembered(target, as: type, .snapshot, access) {
+        if looksUp, let known = memoryHit(target, as: type, .snapshot, access) {
             return .memory(known)
         }
         let start = ContinuousClock.now
@@ -326,8 +326,8 @@ final class Engine: Sendable {
         cancelledBy cancellation: ReadCancellation? = nil,
         _ body: (SnapshotReader) throws -> ReadOutcome<Void>
     ) throws -> Finding {
-        let isNested = ReadScope.noteRead()
-        return try inspect { transaction, generation in
+        let isNested = AppCodeScope.noteRead()
+        return try withTransaction { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: limits,
                 blockLimit: configuration.limits.maximumBytes, cancellation: cancellation)
@@ -340,13 +340,13 @@ final class Engine: Sendable {
                 checksAll: generation.hasUntypedAges(in: transaction))
             if let memory, target.isWhole, !isNested {
                 if memory.catchUp(with: transaction, of: generation),
-                    let known = caughtUp(target, as: type, memory, access)
+                    let known = memoryHitAfterCatchUp(target, as: type, memory, access)
                 {
                     return .memory(known)
                 }
                 reader.memory = (memory, target.key(for: type), transaction.number)
             }
-            let result = try ReadScope.run { try body(reader) }
+            let result = try AppCodeScope.run { try body(reader) }
             guard !configuration.isReadOnly else { return .records(result) }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
             // A read with `.peek` changes nothing in the cache.
@@ -417,7 +417,8 @@ final class Engine: Sendable {
     }
 
     /// Runs `body` with a transaction of the live generation.
-    func inspect<R>(_ body: (borrowing ReadTransaction, Generation) throws -> R) throws -> R {
+    func withTransaction<R>(_ body: (borrowing ReadTransaction, Generation) throws -> R) throws -> R
+    {
         try generations.withCurrent { generation in
             do {
                 return try generation.environment.read { try body($0, generation) }
@@ -474,124 +475,4 @@ final class Engine: Sendable {
         missObservers.finish()
         EngineRegistry.shared.remove(self)
     }
-}
-
-/// The engines of this process, by directory. A second open of a cache returns the same engine.
-final class EngineRegistry: Sendable {
-    static let shared = EngineRegistry()
-
-    private enum Slot {
-        case open(Engine)
-        case closing(Engine)
-    }
-
-    /// The number of forks is part of the key: a child does not use the engines of its parent.
-    private struct Key: Hashable {
-        let directory: CacheDirectory.Identity
-        let fork = ForkCounter.current
-
-        init(_ directory: CacheDirectory.Identity) { self.directory = directory }
-    }
-
-    // protected by itself
-    private let slots = Mutex<[Key: Slot]>([:])
-
-    /// Held while an engine is created, so that two threads do not create two.
-    private let opening = NSLock()
-
-    func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine
-    {
-        while true {
-            if let engine = try openNow(path: path, configuration: configuration, create: create) {
-                return engine
-            }
-            Thread.sleep(forTimeInterval: 0.001)
-        }
-    }
-
-    /// Returns the engine of the directory; nil while its last engine is closing, for which callers
-    /// that open other directories must not wait.
-    private func openNow(path: String, configuration: Configuration, create: Bool)
-        throws(CacheError) -> Engine?
-    {
-        opening.lock()
-        defer { opening.unlock() }
-        guard !path.isEmpty else {
-            throw CacheError(.badDirectory, "The path is empty. Name a directory.")
-        }
-        let directory = CacheDirectory(path)
-        let identity = try directory.prepare(
-            create: create, isReadOnly: configuration.isReadOnly)
-        let key = Key(identity)
-        switch slots.withLock({ $0[key] }) {
-        case .open(let engine):
-            guard engine.configuration == configuration else {
-                throw CacheError(
-                    .alreadyOpen,
-                    """
-                    The cache is open in this process with another configuration. Open it once, or \
-                    with the same configuration.
-                    """)
-            }
-            engine.retain()
-            return engine
-        case .closing: return nil
-        case nil: break
-        }
-        guard create || directory.holdsCache else { throw .noCache }
-        try directory.requireNoOtherFiles()
-        // The first look starts the count, before an engine notes it.
-        ForkCounter.start()
-        do {
-            let engine = try Engine(directory, identity, configuration, create: create)
-            engine.retain()
-            slots.withLock { $0[key] = .open(engine) }
-            return engine
-        } catch {
-            throw CacheError(error)
-        }
-    }
-
-    /// Marks `engine` as closing if `isUnused` returns true, and returns that.
-    func markAsClosing(_ engine: Engine, _ isUnused: () -> Bool) -> Bool {
-        opening.lock()
-        defer { opening.unlock() }
-        guard isUnused() else { return false }
-        slots.withLock { $0[Key(engine.identity)] = .closing(engine) }
-        return true
-    }
-
-    /// Lists `engine` under another directory, which has taken the place of its own.
-    ///
-    /// - Throws: `directoryGone` if another engine uses that directory.
-    func move(_ engine: Engine, to identity: CacheDirectory.Identity) throws(CacheError) {
-        // A writer calls this. No thread waits for a writer while it holds `opening`.
-        opening.lock()
-        defer { opening.unlock() }
-        let old = engine.identity
-        guard identity != old else { return }
-        let isFree = slots.withLock { slots in
-            guard slots[Key(identity)] == nil else { return false }
-            slots[Key(identity)] = slots.removeValue(forKey: Key(old))
-            return true
-        }
-        guard isFree else { throw .directoryGone(cause: nil) }
-        engine.identity = identity
-    }
-
-    /// Forgets `engine`, which is closed.
-    func remove(_ engine: Engine) {
-        slots.withLock { $0[Key(engine.identity)] = nil }
-    }
-}
-
-/// A flag that tells the first of several calls.
-final class CloseOnce: Sendable {
-    private let done = Atomic<Bool>(false)
-
-    /// Returns whether this is the first call.
-    func isFirstCall() -> Bool { !done.exchange(true, ordering: .acquiringAndReleasing) }
-
-    /// Whether there was a call.
-    var isDone: Bool { done.load(ordering: .acquiring) }
 }

@@ -60,7 +60,7 @@ extension NormalizedCache {
         let limits = engine.configuration.limits
         do {
             return try withTransaction(.latest) { transaction, generation in
-                try ReadScope.run {
+                try AppCodeScope.run {
                     try body(
                         SnapshotReader(
                             generation: generation, snapshot: transaction.snapshot, limits: limits))

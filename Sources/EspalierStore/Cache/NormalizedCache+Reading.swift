@@ -33,7 +33,7 @@ extension NormalizedCache {
     ) -> Model? {
         // Two functions, because looking up the metadata of the types of one that misses takes
         // longer than a read from memory.
-        if let known = remembered(
+        if let known = memoryHit(
             .node(type, identifier).accepting(freshness), as: Model.self, consistency, access)
         {
             return known.value(as: Model.self)
@@ -61,7 +61,7 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> Model? {
         if !Task.isCancelled,
-            let known = remembered(
+            let known = memoryHit(
                 .node(type, identifier).accepting(freshness), as: Model.self, consistency, access)
         {
             return known.value(as: Model.self)
@@ -296,7 +296,7 @@ extension NormalizedCache {
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> [Model]? {
-        if let known = remembered(
+        if let known = memoryHit(
             .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
         {
             return known.value(as: [Model].self)
@@ -320,7 +320,7 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> [Model]? {
         if !Task.isCancelled,
-            let known = remembered(
+            let known = memoryHit(
                 .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
         {
             return known.value(as: [Model].self)
@@ -459,10 +459,10 @@ extension NormalizedCache {
     private var clock: WallClock { engine.generations.clock.wallClock }
 
     /// Returns the tree of a read if memory has it unchanged.
-    private func remembered(
+    private func memoryHit(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryHit? {
-        isClosed ? nil : engine.remembered(target.whole, as: value, consistency, access)
+        isClosed ? nil : engine.memoryHit(target.whole, as: value, consistency, access)
     }
 
     /// Reads what is not in memory, as a whole. `body` decodes it into a variable that is nil
@@ -485,7 +485,7 @@ extension NormalizedCache {
         _ body: ReadBody<Value>
     ) -> ReadOutcome<Value> {
         guard !isClosed else { return .miss(.unavailable(detail: CacheError.closed.message)) }
-        if let known = engine.remembered(target, as: Value.self, consistency, access) {
+        if let known = engine.memoryHit(target, as: Value.self, consistency, access) {
             return engine.outcome(of: known)
         }
         var value: Value?
@@ -501,7 +501,7 @@ extension NormalizedCache {
     ) async -> ReadOutcome<Value> {
         guard !Task.isCancelled else { return .miss(.cancelled) }
         if !isClosed,
-            let known = engine.remembered(target, as: Value.self, consistency, access)
+            let known = engine.memoryHit(target, as: Value.self, consistency, access)
         {
             return engine.outcome(of: known)
         }

@@ -60,8 +60,8 @@ extension NormalizedCache {
         return submit { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
-            let entries = try models.map { try flattener.entry(of: $0) }
-            return .nodes(flattener.finish(), entries: entries)
+            let roots = try models.map { try flattener.root(of: $0) }
+            return .nodes(flattener.finish(), roots: roots)
         }
     }
 
@@ -111,8 +111,8 @@ extension NormalizedCache {
         submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
-            let entry = try flattener.entry(of: model)
-            return .nodes(flattener.finish(), entries: [entry], source: source)
+            let root = try flattener.root(of: model)
+            return .nodes(flattener.finish(), roots: [root], source: source)
         }
     }
 
@@ -159,12 +159,12 @@ extension NormalizedCache {
 }
 
 extension Flattener {
-    /// Flattens `model`, which must have an identifier, and returns the number of its record.
-    func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
+    /// Flattens `model`, which must have an identifier, and returns the index of its node.
+    func root<Model: IdentifiedModel>(of model: Model) throws -> Int {
         let value = try self.value { try ModelStorage.encode(model, into: $0) }
-        guard let entry = value.children.first else {
+        guard let root = value.children.first else {
             throw CacheError.noIdentifier(of: Model.self)
         }
-        return entry
+        return root
     }
 }

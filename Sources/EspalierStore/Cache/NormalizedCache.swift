@@ -1,6 +1,7 @@
 package import EspalierLMDB
 import EspalierRecords
 import Foundation
+import Synchronization
 
 /// A normalized cache on disk: it flattens trees of models into one record per node, and
 /// reassembles them when they are read.
@@ -165,7 +166,7 @@ public final class NormalizedCache: Sendable {
     /// at once; the cache closes afterwards.
     public func close() {
         guard closing.isFirstCall() else { return }
-        guard !ReadScope.isInside else { return closeOnAnotherThread() }
+        guard !AppCodeScope.isInside else { return closeOnAnotherThread() }
         guard engine.releaseUser() else { return }
         engine.shutDown()
         memory?.remove()
@@ -266,10 +267,10 @@ public final class NormalizedCache: Sendable {
     ) throws -> R {
         guard !isClosed else { throw CacheError.closed }
         // A model that looks here while it is decoded depends on more than its record.
-        ReadScope.noteRead()
-        if consistency == .latest { try engine.queue.catchUp() }
+        AppCodeScope.noteRead()
+        if consistency == .latest { try engine.queue.waitForEarlierWrites() }
         do {
-            return try engine.inspect(body)
+            return try engine.withTransaction(body)
         } catch let error where error is LMDBError || error is FormatError {
             throw CacheError(error)
         }
@@ -289,4 +290,15 @@ public final class NormalizedCache: Sendable {
     func reject(_ error: CacheError) -> WriteTicket {
         isClosed ? WriteTicket(failed: .closed) : engine.reject(error)
     }
+}
+
+/// A flag that tells the first of several calls.
+final class CloseOnce: Sendable {
+    private let done = Atomic<Bool>(false)
+
+    /// Returns whether this is the first call.
+    func isFirstCall() -> Bool { !done.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Whether there was a call.
+    var isDone: Bool { done.load(ordering: .acquiring) }
 }

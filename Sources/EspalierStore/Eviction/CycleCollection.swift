@@ -7,55 +7,74 @@ import Synchronization
 // in the background, a slice at a time, or all at once for a caller. The scan only flags. The
 // evictor judges a flagged cycle when `recency` lists it first.
 
-/// Finds records at which cycles close: depth first, without recursion, each record once.
-/// ``CycleSearch`` finds all records of one cycle instead.
-///
-/// For every cycle that can be reached from where the search starts, ``found`` has the record at
-/// which the search entered it. Flagging the records found leaves no cycle without a flag.
-struct CycleFinder {
-    private enum Mark { case onPath, done }
+/// The records of an operation at which cycles may have no flag.
+struct CycleSuspects {
+    /// Records through which a new reference may have closed a cycle.
+    var closing: [Handle] = []
+    /// Records that a removed reference led to. They may lie on a cycle, or lead to one.
+    var splitting: [Handle] = []
+    /// Whether the operation has added a reference to a record.
+    var hasNewReferences = false
+}
 
-    private var marks: [Handle: Mark] = [:]
-    private(set) var found: Set<Handle> = []
-    /// The records that searches have looked at.
-    private(set) var lookCount = 0
+extension CommitTransaction {
+    /// Notes that a record has a new reference, which may have closed a cycle through it. The
+    /// operation ends with a search.
+    func suspectCycle(at handle: Handle) { cycleSuspects.closing.append(handle) }
 
-    /// Searches what can be reached from `start`.
+    /// Notes that a reference to a record was removed. A cycle may have split into several, and the
+    /// record may lie on one of them or lead to one. The operation ends with a search.
+    func suspectSplit(at handle: Handle) { cycleSuspects.splitting.append(handle) }
+
+    /// The records that the search looks at for one suspect.
+    private static let suspectLimit = 512
+    /// The records that the searches of one kind look at for all suspects of an operation.
+    private static let searchLimit = 4_096
+
+    /// Flags the cycles that an operation has closed, and those into which it has split a larger
+    /// one.
     ///
-    /// - Parameters:
-    ///   - limit: Records after which the search stops. Cycles through records that it has not seen
-    ///     by then may not be found.
-    ///   - children: Returns the children of a record; none where the search should not go on.
-    /// - Returns: Whether the search has seen everything.
-    @discardableResult
-    mutating func search(
-        from start: Handle, limit: Int = .max, children: (Handle) throws -> [Handle]
-    ) rethrows -> Bool {
-        guard marks[start] == nil else { return true }
-        marks[start] = .onPath
-        lookCount += 1
-        let end = limit < .max - lookCount ? lookCount + limit : .max
-        var path = [(record: start, rest: try children(start)[...])]
-        while let last = path.indices.last {
-            guard lookCount < end else {
-                // What leads from these records was not seen: a later search has to look again.
-                for step in path { marks[step.record] = nil }
-                return false
-            }
-            guard let child = path[last].rest.popFirst() else {
-                marks[path.removeLast().record] = .done
-                continue
-            }
-            switch marks[child] {
-            case .done: break
-            case .onPath: found.insert(child)
-            case nil:
-                marks[child] = .onPath
-                lookCount += 1
-                path.append((child, try children(child)[...]))
-            }
+    /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
+    /// first search stops at such records. An operation without a new reference closes no cycle.
+    /// Every cycle that a new reference closes leads through the record that has it: if the search
+    /// does not get to its end, that record gets the flag unseen. The evictor takes the flag away
+    /// where it is wrong. So the more records refer to each other, the more of them are flagged,
+    /// and the shorter the searches are.
+    ///
+    /// After a split the flagged record may lie on one part only, so the second search does not
+    /// stop at flags. The scan for cycles finds those that lie beyond its limit.
+    func flagSuspects(in transaction: borrowing WriteTransaction) throws {
+        let suspects = cycleSuspects
+        cycleSuspects = CycleSuspects()
+        guard !suspects.closing.isEmpty || !suspects.splitting.isEmpty else { return }
+        let closing = suspects.hasNewReferences ? suspects.closing : []
+        var closed = CycleFinder()
+        var flagged: Set<Handle> = []
+        for handle in closing {
+            let limit = min(Self.suspectLimit, Self.searchLimit - closed.lookCount)
+            let isComplete =
+                try limit > 0
+                && closed.search(from: handle, limit: limit) { record in
+                    try flagged.contains(record)
+                        || states.entry(record, in: transaction).isListedCycle
+                        ? [] : records.children(of: record)
+                }
+            if !isComplete { flagged.insert(handle) }
         }
-        return true
+        var split = CycleFinder()
+        for handle in suspects.splitting {
+            let limit = Self.searchLimit - split.lookCount
+            guard limit > 0 else { break }
+            split.search(from: handle, limit: limit) { records.children(of: $0) }
+        }
+        flagged.formUnion(closed.found)
+        // A search may have stopped at a flag that is wrong, in front of a closed cycle.
+        if !flagged.isEmpty || !closing.isEmpty { knownCycles.noteNewCycle() }
+        for handle in flagged.union(split.found).sorted() {
+            // A write and a removed reference count as an access to all below.
+            try states.flagCycle(at: handle, isAccess: true, in: transaction)
+            try states.unblockCycle(at: handle, in: transaction)
+        }
     }
 }
 
@@ -96,7 +115,7 @@ struct CycleScan {
         }
         var search = CycleFinder()
         for handle in starts {
-            try search.search(from: handle, limit: EvictionRule.searchLimit) {
+            try search.search(from: handle, limit: EvictionPolicy.searchLimit) {
                 try reads.children(of: $0)
             }
         }

@@ -12,7 +12,8 @@ package import EspalierRecords
 // - ExpiredRecords: moves expired roots to the front of `recency`, so that they are evicted first.
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
-// - CycleCollection: the scan that finds unflagged cycles.
+// - CycleSearch: finds cycles, and the records of one.
+// - CycleCollection: flags the cycles that writes have closed, and the scan that finds the others.
 // - LargeCycle: detaches records from their children where a cycle is too large to be evicted as
 //   one.
 //
@@ -69,7 +70,7 @@ package import EspalierRecords
 // its references are replaced by references to a stub, which is a lost record. The detached record
 // is referenced from then on.
 
-/// The part of the cache that ``EvictionRule`` reads. It reads no more than it needs to decide.
+/// The part of the cache that ``EvictionPolicy`` reads. It reads no more than it needs to decide.
 package protocol EvictionGraph {
     func entry(_ handle: Handle) throws -> StateEntry
     /// Returns the handles a record refers to; none if there is no record.
@@ -97,8 +98,9 @@ package enum EvictionStep: Equatable {
 
 /// Decides which record is evicted next: exact subtree LRU, from counts and stamps alone.
 ///
-/// A read touches every record that can be reached from its first record. All records of a cycle
-/// are therefore touched together, and with each cycle taken as one record, the cache is an acyclic
+/// A read counts as an access to every record that it can reach, but touches only its entry record:
+/// a removed reference hands its stamp on to what it leads to. All records of a cycle therefore
+/// count as accessed together, and with each cycle taken as one record, the cache is an acyclic
 /// graph. Only roots, and cycles without a reference from outside, can be evicted without breaking
 /// a tree. The rule evicts the one of them that was accessed longest ago. Its own stamp is exact,
 /// because a removed reference hands its stamp on: every record counts as accessed at least as
@@ -115,7 +117,7 @@ package enum EvictionStep: Equatable {
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
-package enum EvictionRule {
+package enum EvictionPolicy {
     /// The most records searched to judge one cycle, as long as no record was detached.
     static let searchLimit = 1 << 15
     /// The same, in a cache in which records were detached. Their reads touch what they need, so a
@@ -187,144 +189,5 @@ package enum EvictionRule {
             }
         }
         return judged
-    }
-}
-
-/// What decides whether a cycle can be evicted.
-struct JudgedCycle {
-    /// Empty if no path leads back to the record that the search began at.
-    var members: [Handle] = []
-    /// The members to which records outside the cycle refer, or pins.
-    var externalReferences: [Handle] = []
-    /// The time of the last access to any member.
-    var stamp = Stamp.never
-}
-
-/// The search for the records that can be reached from one record and lead back to it: its cycle.
-struct CycleSearch {
-    /// The records reached so far, each with those that refer to it.
-    private var parents: [Handle: [Handle]]
-    private let start: Handle
-    private let memberLimit: Int
-    /// The records reached that are known to lead back to the first one.
-    private(set) var members: Set<Handle> = []
-
-    init(from start: Handle, memberLimit: Int) {
-        self.start = start
-        self.memberLimit = memberLimit
-        parents = [start: []]
-    }
-
-    /// The number of records reached.
-    var count: Int { parents.count }
-
-    /// Searches until everything that can be reached was seen, but for records that are known to
-    /// lead to no cycle. Returns false if the search has ended early: at a record that is known to
-    /// lead to a large cycle, when the cycle has more than `memberLimit` records, or if more than
-    /// `limit` records can be reached.
-    ///
-    /// - Complexity: One call of `children` for each record reached, and no recursion.
-    mutating func run(
-        limit: Int, known: KnownCycles, children: (Handle) throws -> [Handle]
-    ) rethrows -> Bool {
-        var open = [start]
-        while let record = open.popLast() {
-            for child in try children(record) where !known.acyclic.contains(child) {
-                if parents[child] == nil {
-                    guard parents.count < limit, !known.large.contains(child) else { return false }
-                    open.append(child)
-                }
-                parents[child, default: []].append(record)
-                if child == start || members.contains(child) { addMembers(leadingTo: record) }
-            }
-            guard members.count <= memberLimit else { return false }
-        }
-        return true
-    }
-
-    /// Adds a record that refers to a member, and all those that lead to it.
-    private mutating func addMembers(leadingTo record: Handle) {
-        var open = [record]
-        while let record = open.popLast() {
-            guard members.insert(record).inserted else { continue }
-            open += parents[record] ?? []
-        }
-    }
-
-    /// Returns the number of references to a member from within the cycle, after a search that has
-    /// seen everything.
-    func references(to member: Handle) -> UInt64 { UInt64(parents[member]?.count ?? 0) }
-
-    /// Returns the records that lead to no cycle, after a search that has seen everything: those
-    /// without children, those whose children are all such records, and so on.
-    func leadingToNoCycle() -> Set<Handle> {
-        var childCounts: [Handle: Int] = [:]
-        for parent in parents.values.joined() { childCounts[parent, default: 0] += 1 }
-        var open = parents.keys.filter { childCounts[$0] == nil }
-        var found = Set(open)
-        while let record = open.popLast() {
-            for parent in parents[record] ?? [] {
-                childCounts[parent, default: 0] -= 1
-                if childCounts[parent] == 0, found.insert(parent).inserted { open.append(parent) }
-            }
-        }
-        return found
-    }
-}
-
-/// What the evictor's searches have found, for the searches after them: where many records refer to
-/// each other, thousands can be reached from each, and nearly the same ones from each.
-///
-/// Kept in memory only. Handles are never used again, so what is evicted needs no removal here.
-package struct KnownCycles: Sendable {
-    /// Records on a cycle that is too large to be evicted as one, or that lead to one, or to more
-    /// records than a search looks at. The set may be out of date once references were removed, so
-    /// it is emptied after a number of detachments, and after writes.
-    private(set) var large: Set<Handle> = []
-    /// Records that lead to no cycle, until one is closed.
-    private(set) var acyclic: Set<Handle> = []
-    /// Detachments until `large` is forgotten.
-    private var detachmentsLeft = 0
-    /// The bytes that had been written to the cache when `large` was empty.
-    private var bytesWritten: UInt64 = 0
-
-    /// A search that reaches fewer records is as fast as remembering what it has found.
-    private let shortestSearch: Int
-    /// The detachments after which `large` is forgotten. With 64, searches took half of the time of
-    /// a cache of feeds whose posts refer to other posts; with 1,024, a fifth.
-    private static let detachmentLimit = 1_024
-    /// The number of records in `acyclic` at which it is emptied before more are added.
-    private static let acyclicLimit = 1 << 16
-
-    package init(shortestSearch: Int = 64) { self.shortestSearch = shortestSearch }
-
-    mutating func addLarge(_ handles: Set<Handle>) {
-        if large.isEmpty { detachmentsLeft = Self.detachmentLimit }
-        large.formUnion(handles)
-    }
-
-    mutating func addAcyclic(_ search: CycleSearch) {
-        guard search.count >= shortestSearch else { return }
-        if acyclic.count >= Self.acyclicLimit { acyclic.removeAll() }
-        acyclic.formUnion(search.leadingToNoCycle())
-    }
-
-    /// Notes that a record was detached from its children.
-    package mutating func noteDetachment(of handle: Handle) {
-        large.remove(handle)
-        detachmentsLeft -= 1
-        if detachmentsLeft <= 0 { large.removeAll() }
-    }
-
-    /// Notes that a cycle was closed or found.
-    mutating func noteNewCycle() { acyclic.removeAll() }
-
-    /// Forgets large cycles if more than `limit` bytes were written since they were found. The
-    /// writes may have removed references.
-    mutating func forgetLarge(at bytesWritten: UInt64, limit: UInt64) {
-        if large.isEmpty || bytesWritten &- self.bytesWritten > limit {
-            large.removeAll()
-            self.bytesWritten = bytesWritten
-        }
     }
 }

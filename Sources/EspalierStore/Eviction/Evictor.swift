@@ -31,8 +31,9 @@ struct EvictionProgress {
     var lacksPages = false
 }
 
-/// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as ``EvictionRule``
-/// decides, as long as there are pages for it, and checks that the transaction may be committed.
+/// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as
+/// ``EvictionPolicy`` decides, as long as there are pages for it, and checks that the transaction
+/// may be committed.
 struct Evictor {
     private let commit: CommitTransaction
     private var budget: PageBudget
@@ -62,29 +63,35 @@ struct Evictor {
     /// Makes the evictor of a transaction whose operations are done.
     ///
     /// - Parameters:
-    ///   - makesRoom: Whether the operations may use the pages that are reserved for eviction.
+    ///   - mayUseReserve: Whether the operations may use the pages that are reserved for eviction.
     ///   - isTouched: Returns whether a read has touched a record and no commit has stored that.
     init(
-        _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, makesRoom: Bool,
+        _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, mayUseReserve: Bool,
         isTouched: @escaping (Handle) -> Bool
     ) throws {
         self.commit = commit
         self.isTouched = isTouched
-        budget = try PageBudget(commit, transaction, makesRoom: makesRoom)
+        budget = try PageBudget(commit, transaction, mayUseReserve: mayUseReserve)
     }
 
-    /// Writes the changes of the transaction, and evicts towards `goal`, in at most `stepLimit`
-    /// steps. If `relistingBlocked`, first lists the blocked records again that it can evict.
-    /// Checks the pages before it takes any, and again in the end.
+    /// Writes the records and index entries of the operations to their pages. Checks the pages
+    /// before it takes any, and afterwards.
+    ///
+    /// - Throws: ``NoRoom`` if the transaction must not be committed.
+    mutating func writeChanges(in transaction: inout WriteTransaction) throws {
+        _ = try budget.check(transaction)
+        try commit.applyPending(in: &transaction)
+        pagesBeforeEviction = try budget.check(transaction) ?? 0
+    }
+
+    /// Evicts towards `goal`, in at most `stepLimit` steps. If `relistingBlocked`, first lists the
+    /// blocked records again that it can evict. `writeChanges` comes before.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
         towards goal: EvictionGoal, steps stepLimit: Int, relistingBlocked: Bool,
         in transaction: inout WriteTransaction
     ) throws {
-        _ = try budget.check(transaction)
-        try commit.applyPending(in: &transaction)
-        pagesBeforeEviction = try budget.check(transaction) ?? 0
         if try isDue(goal, in: transaction) {
             let start = ContinuousClock.now
             // While the reader table is full, pages can't be counted, and nothing is evicted.
@@ -103,14 +110,15 @@ struct Evictor {
     /// transaction goes on if there are more than the watermark allows.
     mutating func finish(using pages: Int) {
         let hasChanged = progress.removals > 0 || commit.changes.writeCount > 0
-        if pages > budget.plan.high, hasChanged, !isExhausted { hasMoreToEvict = true }
+        if pages > budget.plan.highWatermark, hasChanged, !isExhausted { hasMoreToEvict = true }
     }
 
     /// Whether there is anything to do. Most commits need not look at the oldest record.
     private func isDue(
         _ goal: EvictionGoal, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        let isAbove = try transaction.pages().used > goal.pages(watermark: budget.plan.high)
+        let isAbove =
+            try transaction.pages().used > goal.pages(watermark: budget.plan.highWatermark)
         return try isAbove || commit.mayHavePendingRemovals(in: transaction)
     }
 
@@ -126,7 +134,7 @@ struct Evictor {
         var isAbove = false
         var start: Int?
         while true {
-            let mark = goal.pages(watermark: isAbove ? plan.low : plan.high)
+            let mark = goal.pages(watermark: isAbove ? plan.lowWatermark : plan.highWatermark)
             // A caller that asks for a size gets it nearly exactly.
             let mayOvershoot = goal.reason == .budget
             isAbove = try isUsingMore(than: mark, mayOvershoot, in: &transaction)
@@ -213,7 +221,7 @@ struct Evictor {
     /// before more children are released, which takes pages: that could fill the map, and no commit
     /// could go on.
     private func isScarce(in transaction: borrowing WriteTransaction) throws -> Bool {
-        try transaction.pages().used > (budget.plan.high + budget.plan.capacity) / 2
+        try transaction.pages().used > (budget.plan.highWatermark + budget.plan.capacity) / 2
     }
 
     /// Whether the next record is pending removal.
@@ -255,7 +263,7 @@ struct Evictor {
         // A record that this transaction has made a root is the rest of a tree already counted.
         let isTree = states.wasListed(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
-        let next = try EvictionRule.step(
+        let next = try EvictionPolicy.step(
             for: oldest.handle, in: graph, searchLimit: commit.searchLimit,
             known: &commit.knownCycles)
         switch next {
@@ -281,7 +289,7 @@ struct Evictor {
 
     private mutating func countRemoval() {
         progress.removals += 1
-        commit.kept.removeAll()
+        commit.keptByPins.removeAll()
     }
 
     /// Returns whether records stay because a read has touched one of them since the last commit.
@@ -292,7 +300,7 @@ struct Evictor {
         guard try !isExpired(oldest, in: transaction), handles.contains(where: isTouched),
             spared.insert(oldest.handle).inserted
         else { return false }
-        commit.kept.removeAll()
+        commit.keptByPins.removeAll()
         commit.states.tick()
         try commit.states.touch(oldest.handle, in: transaction)
         return true
@@ -309,10 +317,10 @@ struct Evictor {
         let handle = oldest.handle
         if try isSpared([handle], of: oldest, in: transaction) { return true }
         let isKept = try commit.isKept(handle, in: transaction)
-        if isKept, !commit.kept.insert(handle).inserted { return false }
+        if isKept, !commit.keptByPins.insert(handle).inserted { return false }
         if isKept || oldest.stamp <= Stamp(1) {
             // What was moved without being kept may be evicted when it comes up again.
-            if !isKept { commit.kept.removeAll() }
+            if !isKept { commit.keptByPins.removeAll() }
             commit.states.tick()
             try commit.states.touch(handle, in: transaction)
             return true
@@ -341,10 +349,10 @@ extension Evictor {
         _ handles: [Handle], foundBy found: Handle, accessedAt stamp: Stamp,
         reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
     ) throws {
-        if handles.count > commit.removalBatch {
+        if handles.count > commit.removal.batch {
             // A transaction of its own has more pages than one that begins with a write.
             let isFirst = progress.steps == 0 && commit.changes.writeCount == 0
-            if handles.count <= CommitTransaction.largestRemovalBatch, !isFirst {
+            if handles.count <= RemovalProgress.largestBatch, !isFirst {
                 needsNextTransaction = true
                 return
             }
@@ -372,14 +380,14 @@ extension Evictor {
         // The records of blocked cycles that were judged already.
         var kept: Set<Handle> = []
         for handle in try blockedHandles(in: transaction) where !kept.contains(handle) {
-            let cycle = try EvictionRule.judge(
+            let cycle = try EvictionPolicy.judge(
                 handle, in: graph, searchLimit: commit.searchLimit, known: &commit.knownCycles)
             if let cycle, !cycle.externalReferences.isEmpty {
                 kept.formUnion(cycle.members)
                 continue
             }
             try commit.states.unblockCycle(at: handle, in: transaction)
-            commit.kept.removeAll()
+            commit.keptByPins.removeAll()
             count += 1
             if count == limit { return }
         }
@@ -473,7 +481,7 @@ extension CommitTransaction {
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
         var known = KnownCycles()
         guard
-            case .evict(let handles, _) = try EvictionRule.step(
+            case .evict(let handles, _) = try EvictionPolicy.step(
                 for: handle, in: graph, regardlessOfAge: true, known: &known)
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()

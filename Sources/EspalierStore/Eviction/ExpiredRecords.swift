@@ -10,6 +10,14 @@ import EspalierRecords
 // The next commit that evicts goes on where this one has stopped. So in a large cache an expired
 // tree may stay longer than one that was used long ago.
 
+/// How far the search for expired records has come.
+struct ExpiryScan {
+    /// The first handle of the group of states at which it goes on.
+    var next: UInt64 = 0
+    /// How many more groups the commit looks at: half a megabyte.
+    var groupsLeft = 1_024
+}
+
 extension CommitTransaction {
     /// Moves roots that have expired to the front of `recency`. Returns how many.
     ///
@@ -19,14 +27,14 @@ extension CommitTransaction {
     ) throws -> Int {
         guard expiryMark > .none else { return 0 }
         // From where the last search has stopped to the end, then from the start.
-        var isOver = expiryScan == 0
-        while expiryGroupsLeft > 0 {
+        var isOver = expiryScan.next == 0
+        while expiryScan.groupsLeft > 0 {
             let found = try nextExpired(atMost: limit, in: transaction)
             for handle in found {
                 try states.update(handle, in: transaction) { $0.stamp = Stamp(1) }
             }
             if !found.isEmpty { return found.count }
-            if expiryScan == 0 {
+            if expiryScan.next == 0 {
                 guard !isOver else { return 0 }
                 isOver = true
             }
@@ -45,13 +53,13 @@ extension CommitTransaction {
         }
         var found: [Handle] = []
         var (last, next) = (UInt64(0), UInt64?.none)
-        try transaction.forEach(in: keyspaces.state, from: expiryScan) { key, value in
+        try transaction.forEach(in: keyspaces.state, from: expiryScan.next) { key, value in
             guard let key = Handle(key: key) else { return true }
-            guard expiryGroupsLeft > 0, found.count < limit else {
+            guard expiryScan.groupsLeft > 0, found.count < limit else {
                 next = key.rawValue
                 return false
             }
-            expiryGroupsLeft -= 1
+            expiryScan.groupsLeft -= 1
             last = key.rawValue
             var reader = ByteReader(lent: value)
             guard let group = try? StateGroup(reading: &reader, key: key) else { return true }
@@ -61,7 +69,7 @@ extension CommitTransaction {
         // This commit may have written them anew, or touched them for reads.
         found = try found.filter { isToMove(try states.entry($0, in: transaction)) }
         // The last group may have more than there is room for.
-        expiryScan = found.count > limit ? last : next ?? 0
+        expiryScan.next = found.count > limit ? last : next ?? 0
         return Array(found.prefix(limit))
     }
 }

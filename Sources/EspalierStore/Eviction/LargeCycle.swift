@@ -27,7 +27,7 @@ extension CommitTransaction {
         return pins.isPinned(handle)
     }
 
-    /// Detaches a record from its children, at most ``removalBatch`` in one step. A record that
+    /// Detaches a record from its children, at most ``removal.batch`` in one step. A record that
     /// can't be rewritten in one step, because it is long or malformed, becomes lost instead.
     ///
     /// - Returns: Whether children are left for a further step.
@@ -49,7 +49,7 @@ extension CommitTransaction {
             try states.entry($0, in: transaction).flags.contains(.stub)
         }
         let whole = record.children.filter { $0 != known }
-        let detached = Set(whole.prefix(removalBatch))
+        let detached = Set(whole.prefix(removal.batch))
         if !detached.isEmpty {
             let content: RecordContent
             let stub = try known ?? states.makeStub(in: transaction)

@@ -18,13 +18,13 @@ package struct PagePlan: Sendable, Equatable {
     package init(capacity: Int) { self.capacity = capacity }
 
     /// The watermark: above this many pages in use, commits evict.
-    package var high: Int {
+    package var highWatermark: Int {
         let root = Double(capacity).squareRoot()
         return capacity - max(14 + Int(2 * root), min(capacity * 19 / 1_000, 6_000))
     }
 
     /// The pages in use at which a commit stops evicting.
-    var low: Int { high - max(2, min(capacity / 1_024, 64)) }
+    var lowWatermark: Int { highWatermark - max(2, min(capacity / 1_024, 64)) }
 
     /// The pages that a write must leave allocatable: enough for an eviction of its own, which
     /// copies a path of each keyspace.
@@ -73,13 +73,14 @@ struct PageBudget {
     /// is no need to count.
     let limit: Int?
     private let commit: CommitTransaction
-    private var base: HeldRead?
+    private var base: BaseSnapshot?
     private var copied: CopiedPages?
 
-    /// Makes the budget of a transaction whose operations are done. `makesRoom` says that they may
-    /// use the pages that are reserved for eviction.
+    /// Makes the budget of a transaction whose operations are done.
+    ///
+    /// - Parameter mayUseReserve: Whether they may use the pages that are reserved for eviction.
     init(
-        _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, makesRoom: Bool
+        _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, mayUseReserve: Bool
     ) throws {
         self.commit = commit
         let pages = try transaction.pages()
@@ -90,16 +91,16 @@ struct PageBudget {
             limit = nil
             return
         }
-        let base = try HeldRead(commit.generation.environment)
+        let base = try BaseSnapshot(commit.generation.environment)
         self.base = base
         let allocatable = try base.freePages().allocatable
-        limit = makesRoom ? allocatable : allocatable - plan.reserve
+        limit = mayUseReserve ? allocatable : allocatable - plan.reserve
     }
 
     /// Opens the snapshot that pages are counted against, unless it is open already. Returns false
     /// if it can't be opened, because the reader table is full.
     mutating func beginCounting() -> Bool {
-        base = base ?? (try? HeldRead(commit.generation.environment))
+        base = base ?? (try? BaseSnapshot(commit.generation.environment))
         return base != nil
     }
 
@@ -142,9 +143,9 @@ struct CopiedPages {
     /// Finds the groups of states.
     private let groups: RangeReader
     /// The keys of the containers of pending records, and how many entries of which
-    /// `RecordTable.storedPending` list have been added.
+    /// `RecordTable.pendingReplacements` list have been added.
     private var pendingContainers: Set<UInt64> = []
-    private var countedPending = (count: 0, applications: 0)
+    private var countedPending = (count: 0, applyCount: 0)
     /// How many of the commit's edits are counted already.
     private var counted = (nodes: 0, index: 0, states: 0)
     private var newPages = 0
@@ -211,10 +212,10 @@ struct CopiedPages {
 
     /// Adds the containers of records that are not changed in their containers yet.
     private mutating func addPending(of commit: CommitTransaction) throws {
-        let (handles, applications) = commit.records.storedPending
-        if applications != countedPending.applications {
+        let (handles, applyCount) = commit.records.pendingReplacements
+        if applyCount != countedPending.applyCount {
             pendingContainers.removeAll(keepingCapacity: true)
-            countedPending = (0, applications)
+            countedPending = (0, applyCount)
         }
         for handle in handles[countedPending.count...] {
             let key = try containers.withValue(around: handle.rawValue) { key, _ in key }
@@ -238,7 +239,7 @@ struct CopiedPages {
 }
 
 /// A read transaction that stays open as long as the object: the snapshot before a write.
-private final class HeldRead {
+private final class BaseSnapshot {
     // immutable
     private let transaction: ReadTransaction
     private let environment: Environment

@@ -8,42 +8,51 @@ import EspalierRecords
 //     released   allReleased               its chunks are deleted from the end, then its entry
 //
 // Its `StateEntry` stores the number, so a removal continues after the cache was reopened.
-extension CommitTransaction {
-    /// The most children that are released, or chunks that are deleted, in one step.
-    static let largestRemovalBatch = 64
 
+/// How far a commit has come with removals in steps.
+struct RemovalProgress {
+    /// The most children that the next step releases, chunks that it deletes, and records of a
+    /// cycle that it removes.
+    var batch = largestBatch
+    /// The record whose removal was continued last.
+    var record: Record?
+
+    static let largestBatch = 64
+}
+
+extension CommitTransaction {
     /// Lets one step of a removal release only so many children that it copies no more than about
     /// `pages` pages: each child may stand in a group of states of its own, and in one of
     /// `recency`.
     func limitRemovalBatch(
         toPages pages: Int, in transaction: borrowing WriteTransaction
     ) throws {
-        removalBatch = Self.largestRemovalBatch
-        guard pages < 2 * removalBatch else { return }
+        removal.batch = RemovalProgress.largestBatch
+        guard pages < 2 * removal.batch else { return }
         // Both keyspaces may have fewer leaves than `pages`, even if a quarter of them is split.
         let leaves =
             try transaction.statistics(of: keyspaces.state).leafPages
             + transaction.statistics(of: keyspaces.recency).leafPages
-        if leaves * 5 / 4 + 4 > pages { removalBatch = min(max(pages / 2, 4), removalBatch) }
+        if leaves * 5 / 4 + 4 > pages { removal.batch = min(max(pages / 2, 4), removal.batch) }
     }
 
     /// Returns whether a record is too large to be removed in one step.
     func isLarge(_ record: Record) -> Bool {
         record.nameSpace == .collection && !record.children.isEmpty
-            || record.children.count > removalBatch
+            || record.children.count > removal.batch
             || record.isLong
     }
 
     /// Returns whether the records of a cycle can be removed in one step: there are not too many,
     /// none is long, and they do not release too many children.
     func fitsOneStep(_ handles: [Handle]) throws -> Bool {
-        guard handles.count <= removalBatch else { return false }
+        guard handles.count <= removal.batch else { return false }
         let members = Set(handles)
         var released = 0
         for handle in handles {
             guard let record = try readableRecord(handle) else { continue }
             released += record.children.count { !members.contains($0) }
-            if record.isLong || released > removalBatch { return false }
+            if record.isLong || released > removal.batch { return false }
         }
         return true
     }
@@ -77,13 +86,13 @@ extension CommitTransaction {
         guard entry.released != StateEntry.allReleased else {
             return try eraseMore(of: handle, in: &transaction)
         }
-        if removing?.handle != handle { removing = try readableRecord(handle) }
-        guard let record = removing else {
+        if removal.record?.handle != handle { removal.record = try readableRecord(handle) }
+        guard let record = removal.record else {
             try discardUnreadable(handle, in: &transaction)
             return try states.finishRemoval(handle, in: transaction)
         }
         let start = Int(clamping: entry.released)
-        let batch = record.children.dropFirst(start).prefix(removalBatch)
+        let batch = record.children.dropFirst(start).prefix(removal.batch)
         for child in batch {
             if record.nameSpace == .collection {
                 try releaseSegment(child, removedAt: entry.stamp, in: &transaction)
@@ -120,7 +129,7 @@ extension CommitTransaction {
         if let frame = try records.wholeLongFrame(of: handle, in: transaction) {
             ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) }
         }
-        for _ in 0..<removalBatch {
+        for _ in 0..<removal.batch {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
         }
         if try !records.contains(handle) {

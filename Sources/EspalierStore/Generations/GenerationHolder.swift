@@ -17,7 +17,7 @@ final class GenerationHolder: Sendable {
     // immutable
     let directory: CacheDirectory
     private let configuration: Configuration
-    /// The time of the cache.
+    /// The clock that dates writes.
     let clock: SteadyClock
     /// Whether a new generation may replace a missing or damaged one.
     private let create: Bool
@@ -186,7 +186,6 @@ final class GenerationHolder: Sendable {
     /// Whether nothing in the directory may change.
     var isReadOnly: Bool { configuration.isReadOnly }
 
-    /// The clock that dates writes.
     /// How old any record may be, in seconds, unless its type or its write says otherwise.
     var maxAge: UInt64? { configuration.maxAge.map(MaxAge.seconds) }
 
@@ -324,9 +323,9 @@ final class GenerationHolder: Sendable {
         let lifetime = try? old?.environment.read { [keyspaces = old?.keyspaces] transaction in
             try keyspaces.map { try transaction.lifetimeCounters($0) }
         }
-        // First, so that no process stays on a removed generation if this one is killed here: the
-        // next access finds another count, and then the generation that `current` names, or none,
-        // and creates one.
+        // The count changes before the files do, so that no process stays on a removed generation
+        // if this one is killed here: the next access finds another count, and then the generation
+        // that `current` names, or none, and creates one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
         lock.forgetDataFile()
@@ -447,7 +446,7 @@ final class GenerationHolder: Sendable {
                 _ = try makeGeneration(under: lock, after: lost, because: .directoryGone)
             } else {
                 state.withLock { $0.live = nil }
-                // First, because it may be the file that is opened again.
+                // Closed before the reopening, which may open the same file again.
                 lost?.environment.close()
                 _ = try reopen(under: lock)
                 onReplace(.directoryGone)

@@ -16,22 +16,22 @@ final class CommitHistory: Sendable {
         /// The records whose content changed, or which were removed.
         let changed: HandleList
         /// The records that were written by themselves, so that their date has changed.
-        let written: HandleList
+        let dated: HandleList
         /// The keys and collections that were made, changed or removed.
         let keys: Set<Identifier>
 
-        init(_ number: UInt64, changed: HandleList, written: HandleList, keys: Set<Identifier>) {
+        init(_ number: UInt64, changed: HandleList, dated: HandleList, keys: Set<Identifier>) {
             self.number = number
             self.changed = changed
-            self.written = written
+            self.dated = dated
             self.keys = keys
         }
 
-        var nameCount: Int { changed.count + written.count + keys.count }
+        var nameCount: Int { changed.count + dated.count + keys.count }
 
         /// Returns the entry of a commit that changes no record.
         static func empty(_ number: UInt64) -> Entry {
-            Entry(number, changed: HandleList([]), written: HandleList([]), keys: [])
+            Entry(number, changed: HandleList([]), dated: HandleList([]), keys: [])
         }
     }
 

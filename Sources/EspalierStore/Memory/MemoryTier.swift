@@ -70,7 +70,7 @@ final class MemoryTier: Sendable {
         let table = lentTables[Self.tableNumber(of: key)]
         guard let tree = table.with({ Self.lookUp(key, in: $0) }),
             tree.lentSource.with({ $0.isCurrent }),
-            tree.isRight, !target.isDated || tree.writtenAt != nil
+            tree.isValid, !target.isDated || tree.writtenAt != nil
         else { return nil }
         // The read finds out which record it is that has expired.
         guard

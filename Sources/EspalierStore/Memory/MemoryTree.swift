@@ -106,9 +106,9 @@ class MemoryTree: @unchecked Sendable {
     var checkedCommit: UInt64 { checked.load(ordering: .acquiring) }
 
     /// Whether the tree is right in the last commit of the history, which the tree then notes.
-    var isRight: Bool { lentSource.with(isRight) }
+    var isValid: Bool { lentSource.with(isValid) }
 
-    private func isRight(in source: MemorySource) -> Bool {
+    private func isValid(in source: MemorySource) -> Bool {
         // From the first detachment on, a use has to touch the records on cycles, too.
         guard knowsCycles || !source.generation.hasDetached else { return false }
         let known = checkedCommit
@@ -116,7 +116,7 @@ class MemoryTree: @unchecked Sendable {
         guard let (entries, through) = source.history.entries(after: known),
             !isChanged(by: entries)
         else { return false }
-        if entries.contains(where: { $0.written.contains(handle) }) {
+        if entries.contains(where: { $0.dated.contains(handle) }) {
             date.store(Self.unknownDate, ordering: .relaxed)
         }
         checked.store(through, ordering: .releasing)

@@ -110,7 +110,7 @@ extension BatchSection {
         _ step: Step, to writer: inout ByteWriter
     ) throws(FormatError) {
         switch step {
-        case .node(let index):
+        case .root(let index):
             writer.append(Kind.node.rawValue)
             writer.append(count: index)
         case .key(let key, let value):
@@ -164,7 +164,7 @@ extension BatchSection {
             throw .malformed("an unknown step")
         }
         switch kind {
-        case .node: return .node(try reader.index(below: nodeCount))
+        case .node: return .root(try reader.index(below: nodeCount))
         case .delete:
             let name = try RecordName(reading: &reader)
             return .delete(.init(nameSpace: name.nameSpace, identifier: name.identifier.string))

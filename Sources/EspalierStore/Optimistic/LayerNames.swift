@@ -16,10 +16,10 @@ extension CommitTransaction {
     ) throws -> Set<RecordName> {
         var names: Set<RecordName> = []
         switch operation {
-        case .nodes(let tree, let entries, _):
+        case .nodes(let tree, let roots, _):
             names.formUnion(tree.names)
-            for entry in entries {
-                try addKey(tree.entries[entry].identifier, to: &names, in: transaction)
+            for root in roots {
+                try addKey(tree.entries[root].identifier, to: &names, in: transaction)
             }
         case .key(let key, _, let tree, _):
             names.formUnion(tree.names)
@@ -45,7 +45,7 @@ extension CommitTransaction {
         names.formUnion(section.tree.names)
         for step in section.steps {
             switch step {
-            case .node(let index):
+            case .root(let index):
                 try addKey(section.tree.entries[index].identifier, to: &names, in: transaction)
             case .key(let key, _): names.insert(RecordName(.key, key))
             case .collection(let key, _): names.insert(RecordName(.collection, key))

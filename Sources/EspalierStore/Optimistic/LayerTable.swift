@@ -32,7 +32,7 @@ struct ConfirmedRecord: Equatable, Sendable {
 ///
 /// A value, so that a failed transaction leaves the table of the last commit as it was.
 struct LayerTable: Sendable {
-    struct Held: Sendable {
+    struct LayeredRecord: Sendable {
         var handle: Handle
         var confirmed: ConfirmedRecord
         /// The numbers of the layers that write the record, ascending.
@@ -42,7 +42,7 @@ struct LayerTable: Sendable {
     private let keyspace: Keyspace
     private let valueLimit: Int
     private(set) var layers: [UInt64: Layer] = [:]
-    private(set) var records: [RecordName: Held] = [:]
+    private(set) var records: [RecordName: LayeredRecord] = [:]
     /// The operations of all outboxes, by number.
     private(set) var operations: [UInt64: OutboxEntry] = [:]
     private var operationNumbers: [OutboxName: UInt64] = [:]
@@ -99,7 +99,7 @@ struct LayerTable: Sendable {
                     layers[key.number] = try Layer(number: key.number, reading: &reader)
                 case .record:
                     let name = try RecordName(reading: &reader)
-                    records[name] = Held(
+                    records[name] = LayeredRecord(
                         handle: Handle(key.number), confirmed: try ConfirmedRecord(reading: &reader)
                     )
                 case .operation:
@@ -128,10 +128,10 @@ struct LayerTable: Sendable {
     // MARK: Looking up
 
     /// Whether a layer applies to a record.
-    func holds(_ handle: Handle) -> Bool { handles.contains(handle) }
+    func hasLayers(_ handle: Handle) -> Bool { handles.contains(handle) }
 
     /// The handles that the table keeps from being evicted, with repetitions.
-    var heldHandles: [Handle] {
+    var layeredHandles: [Handle] {
         records.values.flatMap { [$0.handle] + ($0.confirmed.content?.children ?? []) }
     }
 
@@ -200,7 +200,7 @@ struct LayerTable: Sendable {
                 handles.remove(old.handle)
             }
         }
-        records[name, default: Held(handle: handle, confirmed: confirmed)].handle = handle
+        records[name, default: LayeredRecord(handle: handle, confirmed: confirmed)].handle = handle
         records[name]?.confirmed = confirmed
         handles.insert(handle)
         var writer = ByteWriter()
@@ -213,9 +213,9 @@ struct LayerTable: Sendable {
     mutating func removeRecord(
         _ name: RecordName, in transaction: inout WriteTransaction
     ) throws {
-        guard let held = records.removeValue(forKey: name) else { return }
-        handles.remove(held.handle)
-        try delete(EntryKey(.record, held.handle.rawValue), in: &transaction)
+        guard let layered = records.removeValue(forKey: name) else { return }
+        handles.remove(layered.handle)
+        try delete(EntryKey(.record, layered.handle.rawValue), in: &transaction)
     }
 
     /// Removes all entries, and writes those again that can be read.
@@ -231,8 +231,8 @@ struct LayerTable: Sendable {
         lost = LostChanges()
         let known = (layers, records)
         (layers, records) = ([:], [:])
-        for (name, held) in known.1 {
-            try set(held.confirmed, of: name, at: held.handle, in: &transaction)
+        for (name, layered) in known.1 {
+            try set(layered.confirmed, of: name, at: layered.handle, in: &transaction)
         }
         // In their order, because records list them so.
         for layer in known.0.values.sorted(by: { $0.number < $1.number }) {

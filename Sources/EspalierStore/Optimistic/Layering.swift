@@ -43,7 +43,7 @@ extension CommitTransaction {
         case .rollBack(let identifier):
             try rollBack(try pendingLayer(identifier), in: &transaction)
         }
-        pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+        pins.setLayerEntries(try transaction.statistics(of: keyspaces.layers).entries)
     }
 
     /// Ends a layer, and writes what takes its place: its own writes if `sections` is nil. Without
@@ -89,7 +89,7 @@ extension CommitTransaction {
             names: names.sorted { $0.precedes($1) }, sections)
         let before = changes
         let shown = try contents(of: names, in: &transaction)
-        for name in names { try hold(name, shown[name] ?? .init(), in: &transaction) }
+        for name in names { try storeConfirmed(name, shown[name] ?? .init(), in: &transaction) }
         try apply(sections, in: &transaction)
         for name in names { try finish(name, in: &transaction) }
         try layers.insert(layer, in: &transaction)
@@ -98,11 +98,11 @@ extension CommitTransaction {
     }
 
     /// Keeps what a name leads to as confirmed, and makes sure that the name has its handle.
-    private func hold(
+    private func storeConfirmed(
         _ name: RecordName, _ confirmed: ConfirmedRecord, in transaction: inout WriteTransaction
     ) throws {
-        if let held = layers.records[name] {
-            return try reserve(name, held.handle, in: &transaction)
+        if let layered = layers.records[name] {
+            return try reserve(name, layered.handle, in: &transaction)
         }
         let handle = try handle(of: name, in: &transaction)
         try layers.set(confirmed, of: name, at: handle, in: &transaction)
@@ -163,12 +163,12 @@ extension CommitTransaction {
 
     /// Makes a record what is confirmed.
     private func lift(_ name: RecordName, in transaction: inout WriteTransaction) throws {
-        guard let held = layers.records[name] else { return }
+        guard let layered = layers.records[name] else { return }
         let identifier = name.identifier.string
-        guard let content = held.confirmed.content else {
-            return try empty(name, held.handle, in: &transaction)
+        guard let content = layered.confirmed.content else {
+            return try empty(name, layered.handle, in: &transaction)
         }
-        try reserve(name, held.handle, in: &transaction)
+        try reserve(name, layered.handle, in: &transaction)
         if name.nameSpace == .collection {
             try replaceElements(
                 of: identifier,
@@ -183,7 +183,8 @@ extension CommitTransaction {
             )
         }
         try states.setTimes(
-            held.handle, writtenAt: held.confirmed.writtenAt, maxAge: held.confirmed.maxAge,
+            layered.handle, writtenAt: layered.confirmed.writtenAt,
+            maxAge: layered.confirmed.maxAge,
             in: transaction)
     }
 
@@ -226,33 +227,35 @@ extension CommitTransaction {
 
     /// Gives those nodes of a tree their handles back that an earlier step has deleted, if layers
     /// apply to them: references to them stay.
-    func reserveHeldNodes(
+    func reserveLayeredNodes(
         of tree: FlattenedTree, among names: Set<RecordName>?,
         in transaction: inout WriteTransaction
     ) throws {
         for entry in tree.entries {
             let name = RecordName(.node, entry.identifier)
-            guard let held = layers.records[name], names?.contains(name) ?? true else { continue }
-            try reserve(name, held.handle, in: &transaction)
+            guard let layered = layers.records[name], names?.contains(name) ?? true else {
+                continue
+            }
+            try reserve(name, layered.handle, in: &transaction)
         }
     }
 
     /// Stores what a record is now as what is confirmed.
     private func keep(_ name: RecordName, in transaction: inout WriteTransaction) throws {
-        guard let held = layers.records[name] else { return }
+        guard let layered = layers.records[name] else { return }
         let confirmed = try content(of: name, in: &transaction)
-        let handle = try namedRecord(name, in: transaction)?.handle ?? held.handle
+        let handle = try namedRecord(name, in: transaction)?.handle ?? layered.handle
         try layers.set(confirmed, of: name, at: handle, in: &transaction)
-        // First, so that no count reaches zero in between.
+        // Retains before it releases, so that no count reaches zero in between.
         try retain(handle, confirmed, in: transaction)
-        try releaseReferences(of: held, in: transaction)
-        if handle == held.handle { try reserve(name, handle, in: &transaction) }
+        try releaseReferences(of: layered, in: transaction)
+        if handle == layered.handle { try reserve(name, handle, in: &transaction) }
     }
 
     private func releaseReferences(
-        of held: LayerTable.Held, in transaction: borrowing WriteTransaction
+        of layered: LayerTable.LayeredRecord, in transaction: borrowing WriteTransaction
     ) throws {
-        for handle in [held.handle] + (held.confirmed.content?.children ?? []) {
+        for handle in [layered.handle] + (layered.confirmed.content?.children ?? []) {
             try states.release(handle, in: transaction)
             if try states.entry(handle, in: transaction).referenceCount > 0 {
                 suspectSplit(at: handle)
@@ -263,30 +266,30 @@ extension CommitTransaction {
     /// Deletes the name of a record that no write has filled. Follows a record that has got another
     /// handle, because a write has deleted it and another has made it anew.
     private func finish(_ name: RecordName, in transaction: inout WriteTransaction) throws {
-        guard let held = layers.records[name] else { return }
+        guard let layered = layers.records[name] else { return }
         let identifier = name.identifier.string
         if let record = try namedRecord(name, in: transaction) {
-            guard record.handle != held.handle else { return }
-            try layers.set(held.confirmed, of: name, at: record.handle, in: &transaction)
+            guard record.handle != layered.handle else { return }
+            try layers.set(layered.confirmed, of: name, at: record.handle, in: &transaction)
             try states.retain(record.handle, in: transaction)
-            return try states.release(held.handle, in: transaction)
+            return try states.release(layered.handle, in: transaction)
         }
         let match = try index.match(name.nameSpace, identifier, in: transaction.snapshot)
-        guard let match, match.handle == held.handle else { return }
-        try index.removeEntry(name.nameSpace, identifier, of: held.handle, in: &transaction)
-        try discardUnreadable(held.handle, in: &transaction)
-        try states.remove(held.handle, in: transaction)
+        guard let match, match.handle == layered.handle else { return }
+        try index.removeEntry(name.nameSpace, identifier, of: layered.handle, in: &transaction)
+        try discardUnreadable(layered.handle, in: &transaction)
+        try states.remove(layered.handle, in: transaction)
     }
 
     /// Lets a record go to which no layer applies any more. A record that is not there leaves
     /// nothing behind but a tombstone, if others refer to it.
     private func release(_ name: RecordName, in transaction: inout WriteTransaction) throws {
-        guard let held = layers.records[name] else { return }
-        if held.confirmed.content == nil {
+        guard let layered = layers.records[name] else { return }
+        if layered.confirmed.content == nil {
             try unpin(name.nameSpace, name.identifier.string, in: &transaction)
         }
         try layers.removeRecord(name, in: &transaction)
-        try releaseReferences(of: held, in: transaction)
+        try releaseReferences(of: layered, in: transaction)
     }
 
     // MARK: - Damage
@@ -308,6 +311,62 @@ extension CommitTransaction {
         }
         try layers.rewrite(in: &transaction)
         try changeBelowLayers(Set(layers.records.keys), in: &transaction) { _ in }
-        pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+        pins.setLayerEntries(try transaction.statistics(of: keyspaces.layers).entries)
+    }
+}
+
+// MARK: - The writes of a layer
+
+extension CommitTransaction {
+    /// Applies the writes of an optimistic change again: to those of `names` that it writes, and to
+    /// no other record. An edit does what it can where the collection has changed.
+    func lay(
+        _ layer: Layer, on names: Set<RecordName>, in transaction: inout WriteTransaction
+    ) throws {
+        for section in try layer.sections {
+            let tree = section.tree
+            let known = tree.entries.map {
+                layers.records[RecordName(.node, $0.identifier)]?.handle ?? Handle(0)
+            }
+            let nodes = tree.entries.indices.filter {
+                names.contains(RecordName(.node, tree.entries[$0].identifier))
+            }
+            try reserveLayeredNodes(of: tree, among: names, in: &transaction)
+            let handles = try TreeWriter(self).rewrite(
+                nodes, of: tree, handles: known, in: &transaction)
+            entryMaxAge = tree.maxAge ?? maxAge
+            for step in section.steps {
+                try lay(step, of: tree, on: names, handles, in: &transaction)
+            }
+        }
+    }
+
+    private func lay(
+        _ step: BatchSection.Step, of tree: FlattenedTree, on names: Set<RecordName>,
+        _ handles: [Handle], in transaction: inout WriteTransaction
+    ) throws {
+        switch step {
+        case .root(let root):
+            let identifier = tree.entries[root].identifier
+            if names.contains(RecordName(.key, identifier)) {
+                try delete(.key, identifier, in: &transaction)
+            }
+        case .key(let key, let value):
+            guard names.contains(RecordName(.key, key)) else { return }
+            try writeKey(key, value, handles, in: &transaction)
+        case .collection(let key, let operation):
+            let name = RecordName(.collection, key)
+            guard names.contains(name) else { return }
+            // Without a collection to edit, the name must not get a handle that has no record.
+            guard try operation.makesCollection || namedRecord(name, in: transaction) != nil else {
+                return
+            }
+            try CollectionWriter(self).apply(
+                operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
+                in: &transaction)
+        case .delete(let entry):
+            guard names.contains(RecordName(entry.nameSpace, entry.identifier)) else { return }
+            try delete(entry.nameSpace, entry.identifier, in: &transaction)
+        }
     }
 }

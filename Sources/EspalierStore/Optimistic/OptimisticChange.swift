@@ -173,7 +173,7 @@ extension NormalizedCache {
     /// - Complexity: O(*n*) in the bytes of all pending changes.
     public func optimisticChanges() throws(CacheError) -> [PendingChange] {
         do {
-            let layers = try engine.inspect { transaction, generation in
+            let layers = try engine.withTransaction { transaction, generation in
                 try LayerTable(of: generation, transaction).layers.values
             }
             return layers.sorted { $0.number < $1.number }.map(pendingChange)

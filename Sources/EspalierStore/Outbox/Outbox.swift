@@ -188,7 +188,7 @@ extension NormalizedCache {
     package func outboxEntries(_ outbox: String? = nil) throws(CacheError) -> [OutboxEntry] {
         let name = outbox.map { Identifier($0) }
         do {
-            let operations = try engine.inspect { transaction, generation in
+            let operations = try engine.withTransaction { transaction, generation in
                 try LayerTable(of: generation, transaction, from: .operation).operations.values
             }
             return operations.filter { name == nil || $0.outbox == name }

@@ -44,7 +44,7 @@ extension CommitTransaction {
             try rollBackChange(of: name, in: &transaction)
         }
         changes.change(key: name.changedKey)
-        pins.setHeldEntries(try transaction.statistics(of: keyspaces.layers).entries)
+        pins.setLayerEntries(try transaction.statistics(of: keyspaces.layers).entries)
     }
 
     private func operation(_ name: OutboxName) throws -> OutboxEntry {

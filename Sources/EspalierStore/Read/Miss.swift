@@ -115,10 +115,10 @@ final class MissObservers: Sendable {
     /// Calls the observers with a miss, unless an observer's own read missed: it would call itself
     /// for ever.
     func notify(_ miss: @autoclosure () -> Miss) {
-        guard count.load(ordering: .relaxed) > 0, !ReadScope.isObserving else { return }
+        guard count.load(ordering: .relaxed) > 0, !AppCodeScope.isObserving else { return }
         let bodies = state.withLock { $0.observers.map(\.body) }
         let miss = miss()
-        ReadScope.run(observing: true) {
+        AppCodeScope.run(observing: true) {
             for body in bodies { body(miss) }
         }
     }

@@ -34,7 +34,8 @@ package final class SnapshotReader {
     private(set) var onCycle: [Handle] = []
     /// Records that the reads found damaged.
     private(set) var unreadable: [Handle] = []
-    /// The entry records of the hits, which count as accessed.
+    /// The records that the hits touch: their entry records and, once a record was detached, the
+    /// flagged records whose references they followed.
     private(set) var touched: [Handle] = []
     /// Whether a read looked for all missing fields.
     private(set) var hasMissingFields = false
@@ -412,7 +413,7 @@ package final class SnapshotReader {
             value = try body($0)
         } keeping: { tree, description in
             // A model that reads from the cache itself depends on more than its records.
-            guard let memory, let value, !ReadScope.hasNestedRead else { return false }
+            guard let memory, let value, !AppCodeScope.hasNestedRead else { return false }
             return memory.tier.insert(
                 value, count(value), memory.key, tree, generation, description)
         }

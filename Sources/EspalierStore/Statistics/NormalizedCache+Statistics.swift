@@ -17,9 +17,9 @@ extension NormalizedCache {
             return statistics
         }
         do {
-            return try engine.inspect { transaction, generation in
-                // First, because a commit may take these counts meanwhile, and the snapshot does
-                // not contain them.
+            return try engine.withTransaction { transaction, generation in
+                // Taken before anything is read: a commit may take these counts meanwhile, and the
+                // snapshot does not contain them.
                 let pending = engine.statistics.pending(asOf: transaction.number)
                 var statistics = try CacheStatistics(transaction, generation)
                 var lifetime = try transaction.lifetimeCounters(generation.keyspaces)

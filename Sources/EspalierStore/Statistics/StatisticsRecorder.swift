@@ -115,15 +115,6 @@ final class StatisticsRecorder: Sendable {
         }
     }
 
-    /// Counts a run of the evictor whose transaction was committed.
-    ///
-    /// - Parameter ages: Those that `Timeline.ages(of:at:)` returns.
-    func countEviction(
-        _ counts: EvictionCounts, for reason: Eviction.Reason, ages: ClosedRange<UInt64>?
-    ) {
-        count { $0.add(counts, for: reason, ages: ages) }
-    }
-
     private func count(_ body: (inout LifetimeCounters) -> Void) {
         rest.withLock { body(&$0.counters) }
     }

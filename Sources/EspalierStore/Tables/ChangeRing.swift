@@ -25,7 +25,7 @@ struct ChangeAuthor: Sendable, Hashable {
 ///     entry   = process (varint), instance (8 bytes), flags (varint: 1 reset, 2 records), written,
 ///               deleted, evicted, keys (lists of texts), records if the flag is there, and what
 ///               later versions add
-///     records = number of the transaction (varint), changed, written (lists of handles: count,
+///     records = number of the transaction (varint), changed, dated (lists of handles: count,
 ///               differences in ascending order, varints)
 ///
 /// The concatenated slices are the entry.
@@ -86,7 +86,7 @@ struct StoredChanges {
         guard let records else { return nil }
         var writer = ByteWriter(capacity: 64)
         writer.append(varint: records.number)
-        for list in [records.changed, records.written] {
+        for list in [records.changed, records.dated] {
             writer.append(varint: UInt64(list.count))
             var last: UInt64 = 0
             for handle in list.ascending {
@@ -121,7 +121,7 @@ struct StoredChanges {
         guard flags & Self.recordsFlag != 0 else { return }
         records = CommitHistory.Entry(
             try reader.varint(), changed: try Self.handles(&reader),
-            written: try Self.handles(&reader),
+            dated: try Self.handles(&reader),
             keys: Set(changes.keys.lazy.map(Identifier.init)))
     }
 

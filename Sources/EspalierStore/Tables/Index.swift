@@ -35,7 +35,7 @@ final class IndexTable {
         var groups: IndexGroups
         var pending = PendingNames()
         /// Whether a damaged group was met. The names of lost records in it are lost.
-        var hasLostNames = false
+        var hasDamagedGroups = false
     }
     private let state: Confined<State>
     /// The transaction that the table is a part of.
@@ -64,7 +64,7 @@ final class IndexTable {
     var pendingCount: Int { state.value.pending.count }
 
     /// Whether a damaged group was met, which may have been the only place of a lost record's name.
-    var hasLostNames: Bool { state.value.hasLostNames }
+    var hasDamagedGroups: Bool { state.value.hasDamagedGroups }
 
     // MARK: - Looking up
 
@@ -116,7 +116,7 @@ final class IndexTable {
     /// - Complexity: Walks the cache. Without it, a write of stored trees would give new records to
     ///   several hundred names, and other trees would keep the old ones.
     private func recover(_ range: IndexRange, in snapshot: Snapshot) throws {
-        state.value.hasLostNames = true
+        state.value.hasDamagedGroups = true
         verified.removeAll()
         try names?.forEachName(in: snapshot) { key, handle in
             guard range.contains(key), !state.value.pending.isRemoved(handle),

@@ -23,7 +23,7 @@ final class PinTable {
     }
 
     /// Whether neither a pin nor an optimistic change keeps a record.
-    var isEmpty: Bool { change.pins == 0 && change.held == 0 }
+    var isEmpty: Bool { change.pins == 0 && change.layerEntries == 0 }
 
     /// The cost of pinned records in bytes. It may include records that are not pinned any more.
     var cost: Int { change.cost }
@@ -66,9 +66,9 @@ final class PinTable {
     }
 
     /// Notes how many entries optimistic changes have. They hold records as pins do.
-    func setHeldEntries(_ count: Int) {
-        if count < change.held { change.noteRelease() }
-        change.held = count
+    func setLayerEntries(_ count: Int) {
+        if count < change.layerEntries { change.noteRelease() }
+        change.layerEntries = count
         if isEmpty { change.cost = 0 }
     }
 
@@ -193,7 +193,7 @@ final class PinnedRecords: @unchecked Sendable {
         var costs: [Handle: Int] = [:]
         var cost: Int
         var pins: Int
-        var held: Int
+        var layerEntries: Int
         /// The cost of records that may have lost their pins since the last measurement.
         var released: Int
         /// Whether `costs` replace all known costs, and are not additions to them.
@@ -209,19 +209,21 @@ final class PinnedRecords: @unchecked Sendable {
     /// The number of pins.
     private(set) var pins: Int
     /// The number of entries of optimistic changes.
-    private var held: Int
+    private var layerEntries: Int
     private var released = 0
 
     init(
         loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, cost: UInt64
     ) throws {
         pins = try transaction.statistics(of: keyspaces.pins).entries
-        held = try transaction.statistics(of: keyspaces.layers).entries
+        layerEntries = try transaction.statistics(of: keyspaces.layers).entries
         self.cost = Int(clamping: cost)
-        isMeasured = pins == 0 && held == 0
+        isMeasured = pins == 0 && layerEntries == 0
     }
 
-    func beginChange() -> Change { Change(cost: cost, pins: pins, held: held, released: released) }
+    func beginChange() -> Change {
+        Change(cost: cost, pins: pins, layerEntries: layerEntries, released: released)
+    }
 
     func cost(of handle: Handle, with change: Change) -> Int? {
         change.costs[handle] ?? (change.isMeasurement ? nil : costs[handle])
@@ -230,17 +232,24 @@ final class PinnedRecords: @unchecked Sendable {
     func apply(_ change: Change) {
         cost = change.cost
         pins = change.pins
-        held = change.held
+        layerEntries = change.layerEntries
         released = change.released
         if change.isMeasurement {
             costs = change.costs
             isMeasured = true
-        } else if change.pins == 0 && change.held == 0 {
+        } else if change.pins == 0 && change.layerEntries == 0 {
             costs = [:]
         } else {
             costs.merge(change.costs) { $1 }
         }
     }
+}
+
+/// What the last call of `CommitTransaction.checkPins` had seen.
+struct PinCheck {
+    /// The number of rewritten records of the commit.
+    var rewritten = 0
+    var bytesWritten: UInt64
 }
 
 extension CommitTransaction {
@@ -291,10 +300,10 @@ extension CommitTransaction {
     ///
     /// - Throws: `.pinnedFull` if pinned records cost more than half of the budget.
     func checkPins(in transaction: borrowing WriteTransaction) throws {
-        let rewritten = records.rewritten[checkedEdits...]
-        let bytes = Int(clamping: counters.bytesWritten - checkedBytes)
-        checkedEdits = records.rewritten.count
-        checkedBytes = counters.bytesWritten
+        let rewritten = records.rewritten[pinCheck.rewritten...]
+        let bytes = Int(clamping: counters.bytesWritten - pinCheck.bytesWritten)
+        pinCheck.rewritten = records.rewritten.count
+        pinCheck.bytesWritten = counters.bytesWritten
         guard !pins.isEmpty, bytes > 0 else { return }
         if pins.isMeasured {
             for handle in rewritten where pins.isPinned(handle) {
@@ -332,7 +341,7 @@ extension CommitTransaction {
     /// - Complexity: Reads all of these records.
     func measurePins(in transaction: borrowing WriteTransaction) throws {
         pins.beginMeasurement()
-        try pins.add(transaction.pinnedHandles(keyspaces) + layers.heldHandles) {
+        try pins.add(transaction.pinnedHandles(keyspaces) + layers.layeredHandles) {
             try readableRecord($0)
         }
     }
@@ -355,6 +364,6 @@ extension Snapshot {
     /// them.
     package func keptHandles(_ keyspaces: Keyspaces) throws -> [Handle] {
         try pinnedHandles(keyspaces)
-            + LayerTable(keyspaces, self, valueLimit: .max).heldHandles
+            + LayerTable(keyspaces, self, valueLimit: .max).layeredHandles
     }
 }

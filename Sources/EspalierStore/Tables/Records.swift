@@ -33,9 +33,9 @@ final class RecordTable {
         var pending = PendingEntries<Pending>()
         var pendingCount = 0
         /// Those of `pending` that stand in containers or chunks.
-        var storedPending: [Handle] = []
+        var pendingReplacements: [Handle] = []
         /// The number of times that the changes were written to containers.
-        var applications = 0
+        var applyCount = 0
         /// The stored bytes of the records that `pending` removes.
         var removedBytes = 0
         /// The bytes of the records in `pending`.
@@ -83,8 +83,8 @@ final class RecordTable {
 
     /// The pending records that replace or remove a stored record, and the number of this list:
     /// `finishChanges` starts a new list with the next number.
-    var storedPending: (handles: [Handle], applications: Int) {
-        (state.value.storedPending, state.value.applications)
+    var pendingReplacements: (handles: [Handle], applyCount: Int) {
+        (state.value.pendingReplacements, state.value.applyCount)
     }
 
     /// The stored bytes of the records that were removed, and are still in their containers.
@@ -161,7 +161,7 @@ final class RecordTable {
         }
         state.value.pendingCount += 1
         if let old {
-            state.value.storedPending.append(handle)
+            state.value.pendingReplacements.append(handle)
             if range == nil, !old.isLong { state.value.removedBytes += old.storedByteCount }
         }
         let pending = Pending(
@@ -195,7 +195,7 @@ final class RecordTable {
             state.value.pending[handle]?.range = nil
         } else {
             state.value.pendingCount += 1
-            state.value.storedPending.append(handle)
+            state.value.pendingReplacements.append(handle)
             state.value.pending.insert(
                 Pending(range: nil, shape: .none, isStored: true, wasLong: true), at: handle)
         }
@@ -275,8 +275,8 @@ final class RecordTable {
     func finishChanges() {
         state.value.pending.removeAll()
         state.value.pendingCount = 0
-        state.value.storedPending.removeAll(keepingCapacity: true)
-        state.value.applications += 1
+        state.value.pendingReplacements.removeAll(keepingCapacity: true)
+        state.value.applyCount += 1
         state.value.removedBytes = 0
         state.value.bytes.removeAll()
         stored.forget()

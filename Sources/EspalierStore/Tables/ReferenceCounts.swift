@@ -258,7 +258,7 @@ final class ReferenceCounts {
     ) throws {
         try noteTime(handle, time, maxAge: maxAge, in: transaction)
         try touch(handle, in: transaction)
-        contentChanges.write(handle)
+        contentChanges.date(handle)
         if pending[handle]?.isNew == true { newRootCount += 1 }
     }
 

@@ -114,10 +114,10 @@ public final class CacheTransaction {
         try write { flattener in
             flattener.policy = policy
             flattener.maxAge = maxAge
-            let entries = try models.map { try flattener.entry(of: $0) }
+            let roots = try models.map { try flattener.root(of: $0) }
             let tree = flattener.finish()
             isPlain = tree.mergesAll && !tree.hasProjections && !tree.hasDifferences
-            return .nodes(tree, entries: entries)
+            return .nodes(tree, roots: roots)
         }
         return isPlain && commit.mixedRecords == mixed
     }
@@ -211,7 +211,7 @@ extension CommitTransaction {
     /// its writes are then committed one by one.
     func run(_ body: TransactionBody, in transaction: inout WriteTransaction) throws {
         let scope = CacheTransaction(self, consume transaction, body)
-        let result = Result { try ReadScope.run { try body.run(scope) } }
+        let result = Result { try AppCodeScope.run { try body.run(scope) } }
         transaction = scope.end()
         try scope.check(result)
         counters.writes += 1

@@ -215,7 +215,7 @@ final class ContentChanges {
 
     private struct State {
         var changed: [Handle] = []
-        var written: [Handle] = []
+        var dated: [Handle] = []
         var isUnknown = false
     }
     private let state = Confined(State())
@@ -228,8 +228,8 @@ final class ContentChanges {
     }
 
     /// Notes that a record was written by itself, changed or not.
-    func write(_ handle: Handle) {
-        if handle.rawValue < firstNew { state.value.written.append(handle) }
+    func date(_ handle: Handle) {
+        if handle.rawValue < firstNew { state.value.dated.append(handle) }
     }
 
     /// Notes that any record may have changed.
@@ -242,6 +242,6 @@ final class ContentChanges {
         guard !state.value.isUnknown else { return nil }
         return CommitHistory.Entry(
             number, changed: HandleList(state.value.changed),
-            written: HandleList(state.value.written), keys: Set(keys.lazy.map(Identifier.init)))
+            dated: HandleList(state.value.dated), keys: Set(keys.lazy.map(Identifier.init)))
     }
 }

@@ -66,7 +66,7 @@ struct CollectionWriter {
                 let rest = try editor.visibleElements(in: transaction)
                 try editor.insert(element, at: rest.position(destination), in: &transaction)
             case .removeAll(let positions):
-                let removed = try ReadScope.run { try positions(commit, transaction.snapshot) }
+                let removed = try AppCodeScope.run { try positions(commit, transaction.snapshot) }
                 for range in Self.ranges(of: removed).reversed() {
                     _ = try editor.remove(range, in: &transaction)
                 }
@@ -272,7 +272,9 @@ struct SegmentEditor {
         for number in list.segments.indices.reversed() {
             let segment = try read(number, in: transaction)
             let kept = try segment.filter { element in
-                guard let target = element.target, !commit.layers.holds(target) else { return true }
+                guard let target = element.target, !commit.layers.hasLayers(target) else {
+                    return true
+                }
                 return try !isDeleted(target, in: transaction)
             }
             if kept.count < segment.count { try rewrite(number, with: kept, in: &transaction) }

@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Decides what follows a failed commit. No other code decides it.
+/// Decides what follows a failed commit. `Committer` asks it in two loops: `commitMakingRoom` for
+/// *make room*, and `commit` for the rest.
 ///
 /// A commit applies all of its operations or none, so each step below starts from the cache as it
 /// was before the failed transaction.
@@ -17,6 +18,8 @@ import EspalierRecords
 ///                                   for a moment only               retry: evicts; then fail
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
+///     the files were removed,     fail, all together              fail, all together
+///       and are replaced
 ///     another process has the     fail, with all writes           fail, with all writes
 ///       lock until the deadline     that wait                       that wait
 ///     anything else               fail                            fail
@@ -27,7 +30,8 @@ import EspalierRecords
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
 /// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, and no
-/// reader keeps pages.
+/// reader keeps pages. On a full disk, which limits the map to the file, that is no reason to begin
+/// with an empty file.
 enum CommitPolicy {
     /// Why a commit failed, as far as the next step depends on it.
     enum Failure: Equatable {
@@ -42,13 +46,16 @@ enum CommitPolicy {
         case mapResized
         case lockTimeout
         case diskFull
+        case directoryGone
         case other
 
-        init(_ error: any Error) {
+        /// - Parameter isLimitedToFile: Whether the map is limited to the file, because the disk is
+        ///   full.
+        init(_ error: any Error, isLimitedToFile: Bool = false) {
             switch error {
             case let error as NoRoom: self = .outOfPages(needed: error.pages)
             case is StaleGeneration: self = .staleGeneration
-            case is BudgetDeadlock: self = .budgetDeadlock
+            case is BudgetDeadlock: self = isLimitedToFile ? .other : .budgetDeadlock
             case is CorruptMetadata: self = .damaged
             case let error as LMDBError:
                 switch error.code {
@@ -60,6 +67,7 @@ enum CommitPolicy {
                 case .diskFull: self = .diskFull
                 default: self = error.isDamage ? .damaged : .other
                 }
+            case let error as CacheError where error.code == .directoryGone: self = .directoryGone
             default: self = .other
             }
         }
@@ -134,8 +142,9 @@ enum CommitPolicy {
             return history.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
             return history.hasReopened ? fail : .reopen
-        case .lockTimeout:
-            // One by one, each operation would wait for the lock again.
+        case .lockTimeout, .directoryGone:
+            // One by one, each operation would wait for the lock again, or be made without those
+            // before it.
             return .fail
         case .diskFull:
             guard history.hasRetried else { return .retryOnce }

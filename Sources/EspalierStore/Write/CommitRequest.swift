@@ -67,16 +67,3 @@ extension CommitTransaction.Request {
         return plan
     }
 }
-
-/// The tables as of the last commit of this process. The next transaction continues with them if no
-/// other process has written since.
-struct CommittedTables {
-    var shapes: ShapeTable
-    var dictionaries: DictionaryTable
-    let pinned: PinnedRecords
-    let verified: VerifiedIndexEntries
-    let layers: LayerTable
-    var knownCycles = KnownCycles()
-    var kept: Set<Handle> = []
-    var expiryScan: UInt64 = 0
-}

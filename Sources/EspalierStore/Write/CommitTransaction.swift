@@ -67,16 +67,10 @@ final class CommitTransaction {
     /// Whether the commit lists the records anew that eviction may take: after damage, or for a
     /// repair.
     var mustRebuildRecency = false
-    /// Records through which a new reference may have closed a cycle without a flag.
-    var suspects: [Handle] = []
-    /// Whether the operation has added a reference to a record.
-    var hasNewReferences = false
-    /// Records that a removed reference led to. They may lie on a cycle without a flag, or lead to
-    /// one.
-    var splitSuspects: [Handle] = []
-    /// The number of rewritten records, and of bytes written, at the last call of `checkPins`.
-    var checkedEdits = 0
-    var checkedBytes: UInt64
+    /// Where the operation may have left a cycle without a flag.
+    var cycleSuspects = CycleSuspects()
+    /// What `checkPins` has already seen.
+    var pinCheck: PinCheck
     /// The optimistic changes that are neither confirmed nor rolled back.
     var layers: LayerTable
     /// What searches for cycles have found.
@@ -84,16 +78,11 @@ final class CommitTransaction {
     /// Records moved to the back of `recency` because pins keep the records below them. The set is
     /// emptied whenever a record is removed or written, or is moved or listed again for another
     /// reason. If a record of the set reaches the front again, pins keep all that is left.
-    var kept: Set<Handle>
-    /// The most children that the next step of an eviction releases, and the most records of a
-    /// cycle that it removes, see `limitRemovalBatch`.
-    var removalBatch = CommitTransaction.largestRemovalBatch
-    /// The record whose removal was continued last: each step releases a few of its children.
-    var removing: Record?
-    /// The group of states at which the search for expired records goes on.
-    var expiryScan: UInt64 = 0
-    /// How many more groups of states the commit looks at for that: half a megabyte.
-    var expiryGroupsLeft = 1_024
+    var keptByPins: Set<Handle>
+    /// How far removals in steps have come.
+    var removal = RemovalProgress()
+    /// How far the search for expired records has come.
+    var expiryScan = ExpiryScan()
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
@@ -148,11 +137,11 @@ final class CommitTransaction {
         index = IndexTable(
             keyspaces, states, counterTable, verified,
             groupLimit: generation.environment.maximumValueSize)
-        checkedBytes = counterTable.value.bytesWritten
+        pinCheck = PinCheck(bytesWritten: counterTable.value.bytesWritten)
         if counterTable.value.detachments > 0 { generation.noteDetached() }
         knownCycles = committed?.knownCycles ?? KnownCycles()
-        kept = committed?.kept ?? []
-        expiryScan = committed?.expiryScan ?? 0
+        keptByPins = committed?.keptByPins ?? []
+        expiryScan.next = committed?.nextExpiryGroup ?? 0
         // New shapes are in the table, and in the file only when the transaction ends.
         stored.shapesUnderWay = { [unowned self] in shapes.shape($0) }
         index.names = self
@@ -201,16 +190,16 @@ final class CommitTransaction {
             // Flag the cycles that reads and scans have found.
             try commit.flagCycles(at: logged.cycles, in: transaction)
 
-            // Clear damaged records away, except those that an operation has written anew.
+            // Clear damaged records away, except those that an operation has written anew, and
+            // store how far the scan for cycles has got.
             let lost = try commit.lose(logged.damaged, in: &transaction)
-
-            // Store how far the scan for cycles has got.
             commit.advanceScan(by: logged.scan)
 
-            // Write the changes and evict, as far as the pages allow.
+            // Write records and index entries to their pages, and evict, as far as the pages allow.
             var evictor = try Evictor(
-                commit, transaction, makesRoom: request.operations.allSatisfy(\.makesRoom)
+                commit, transaction, mayUseReserve: request.operations.allSatisfy(\.mayUseReserve)
             ) { logs.accesses.contains($0, in: generation.name) }
+            try evictor.writeChanges(in: &transaction)
             try evictor.run(
                 towards: request.goal, steps: request.evictionSteps,
                 relistingBlocked: request.relistsBlocked, in: &transaction)
@@ -219,7 +208,7 @@ final class CommitTransaction {
             commit.lifetime += logged.statistics
             if !evictor.evicted.isEmpty { commit.count(evictor.evicted, for: request.goal.reason) }
 
-            // Write the tables out, and commit.
+            // Write counts, recency, shapes and counters, and commit.
             let flushed = try commit.flush(&transaction)
             evictor.finish(using: try transaction.pages().used)
             try transaction.commit()
@@ -277,7 +266,7 @@ final class CommitTransaction {
 
     /// The most records that a search of the evictor looks at.
     var searchLimit: Int {
-        EvictionRule.searchLimit(hasDetached: generation.hasDetached)
+        EvictionPolicy.searchLimit(hasDetached: generation.hasDetached)
     }
 
     /// Writes the tables out, and tells other processes what has changed.
@@ -285,8 +274,8 @@ final class CommitTransaction {
         _ transaction: inout WriteTransaction
     ) throws -> (shapes: [(number: UInt64, shape: Shape?)], dictionaries: [UInt64]) {
         try applyPending(in: &transaction)
-        if index.hasLostNames || needsRecount { contentChanges.changeAnything() }
-        if index.hasLostNames { try loseNamesWithoutRecords(in: &transaction) }
+        if index.hasDamagedGroups || needsRecount { contentChanges.changeAnything() }
+        if index.hasDamagedGroups { try loseNamesWithoutRecords(in: &transaction) }
         try states.readGroupsOfNewRecords(in: transaction)
         if states.hasDamage { contentChanges.changeAnything() }
         if needsRecount || states.hasDamage { try recount(in: &transaction) }
@@ -440,7 +429,7 @@ final class CommitTransaction {
         let after = old.isEmpty ? [] : Set(new)
         // New references come first: the count of a child that only moves must not reach zero.
         for child in new where !before.contains(child) {
-            hasNewReferences = true
+            cycleSuspects.hasNewReferences = true
             try states.retain(child, in: transaction)
         }
         var isReferenced: Bool?
@@ -475,4 +464,18 @@ final class CommitTransaction {
         // After damage a count may be too low. It must not underflow.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
     }
+}
+
+/// The tables as of the last commit of this process. The next transaction continues with them if no
+/// other process has written since.
+struct CommittedTables {
+    var shapes: ShapeTable
+    var dictionaries: DictionaryTable
+    let pinned: PinnedRecords
+    let verified: VerifiedIndexEntries
+    let layers: LayerTable
+    var knownCycles = KnownCycles()
+    var keptByPins: Set<Handle> = []
+    /// The group of states at which the search for expired records goes on.
+    var nextExpiryGroup: UInt64 = 0
 }

@@ -36,28 +36,20 @@ extension Committer {
             mapSize: Generation.mapSize(for: generation.budget), deadline: .zero)
     }
 
-    /// Returns what the next step after an error depends on. On a full disk a write that does not
-    /// fit is no reason to begin with an empty file.
-    func failure(_ error: any Error, in generation: Generation?) -> CommitPolicy.Failure {
-        let failure = CommitPolicy.Failure(error)
-        let isLimited = generation?.environment.isLimitedToFile == true
-        return isLimited && failure == .budgetDeadlock ? .other : failure
-    }
-
     // MARK: - Missing files
 
     /// How long commits may succeed after the files were last seen in their place.
     private static let sightInterval = Duration.seconds(1)
 
-    /// Throws `directoryGone` if the cache's files were removed or renamed: what was committed
-    /// since they were last seen is gone. A new generation takes their place, or the next call
-    /// tries again.
+    /// Replaces the generation if the cache's files were removed or renamed, and throws
+    /// `directoryGone`: what was committed since they were last seen is gone. If a new generation
+    /// can't take their place, the next call tries again.
     ///
-    /// - Parameter always: Whether to look even if the files were seen less than a second ago.
-    func requireFiles(always: Bool) throws(CacheError) {
+    /// - Parameter looksNow: Whether to look even if the files were seen less than a second ago.
+    func replaceMissingFiles(looksNow: Bool) throws(CacheError) {
         let now = ContinuousClock.now
         let lastSeen = state.withLock { $0.lastSeen }
-        if !always, let lastSeen, now - lastSeen < Self.sightInterval { return }
+        if !looksNow, let lastSeen, now - lastSeen < Self.sightInterval { return }
         guard !generations.isInPlace else {
             state.withLock { $0.lastSeen = now }
             return
@@ -75,12 +67,8 @@ extension Committer {
         throw .directoryGone(cause: nil)
     }
 
-    /// Returns the error of a cache for a failed commit. Errors of the file system have another
-    /// reason if the directory is gone.
+    /// Returns the error of a cache for a failed commit.
     func explained(_ error: any Error, in generation: Generation?) -> CacheError {
-        if error is LMDBError {
-            do { try requireFiles(always: true) } catch { return error }
-        }
         let explained = CacheError(error, budget: generation?.budget)
         guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
             return explained

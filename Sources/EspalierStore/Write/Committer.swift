@@ -99,14 +99,13 @@ final class Committer: Sendable {
                 generation = current
                 liftDiskLimit(of: current)
                 try perform(operations, in: current, &history)
-                try requireFiles(always: operations[0].isBarrier)
+                try replaceMissingFiles(looksNow: operations[0].isBarrier)
                 for index in operations.indices { result(index, .success(())) }
                 return
-            } catch let error as CacheError where error.code == .directoryGone {
-                for index in operations.indices { result(index, .failure(error)) }
-                return
             } catch {
-                let step = CommitPolicy.step(after: failure(error, in: generation), history)
+                let isLimited = generation?.environment.isLimitedToFile == true
+                let step = CommitPolicy.step(
+                    after: .init(error, isLimitedToFile: isLimited), history)
                 history.add(step)
                 do {
                     switch step {
@@ -123,8 +122,16 @@ final class Committer: Sendable {
                     case .makeRoom, .fail: throw error
                     }
                 } catch {
-                    let error = explained(error, in: generation)
-                    for index in operations.indices { result(index, .failure(error)) }
+                    var reason = explained(error, in: generation)
+                    if error is LMDBError {
+                        // If the files are gone, that is the reason.
+                        do {
+                            try replaceMissingFiles(looksNow: true)
+                        } catch let gone {
+                            reason = gone
+                        }
+                    }
+                    for index in operations.indices { result(index, .failure(reason)) }
                     return
                 }
             }
@@ -273,8 +280,8 @@ final class Committer: Sendable {
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
                 pinned: commit.pins.known, verified: commit.index.verified,
                 layers: commit.layers,
-                knownCycles: commit.knownCycles, kept: commit.kept,
-                expiryScan: commit.expiryScan)
+                knownCycles: commit.knownCycles, keptByPins: commit.keptByPins,
+                nextExpiryGroup: commit.expiryScan.next)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
@@ -358,7 +365,7 @@ final class Committer: Sendable {
         var generation = try generations.current()
         try commitMakingRoom([.checkPins(for: budget)], in: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
-        var goal = PagePlan(capacity: pages - 1).high
+        var goal = PagePlan(capacity: pages - 1).highWatermark
         // A copy in the order of keys takes fewer pages. If it does not fit, more is evicted.
         for _ in 0..<4 {
             try room.trim(to: goal, .shrink, in: generation, self)
@@ -383,11 +390,11 @@ final class Committer: Sendable {
     /// records, takes samples. Returns whether more work is left.
     func maintain(isIdle: Bool) -> Bool {
         guard !generations.isReadOnly else { return false }
-        if isIdle { try? requireFiles(always: false) }
+        if isIdle { try? replaceMissingFiles(looksNow: false) }
         if let damaged = state.withLock({ $0.damaged.take() }) {
             try? replace(damaged, because: .damaged)
         }
-        if isIdle { takeCareOfFile() }
+        if isIdle { runFileUpkeep() }
         trainFirstDictionary()
         let isSampling = training.takeSamples()
         installTrainedDictionary()
@@ -456,7 +463,7 @@ final class Committer: Sendable {
 
     /// Checks some pages of the file, or repairs records, if that is due. Replaces a file that LMDB
     /// could die of.
-    func takeCareOfFile() {
+    func runFileUpkeep() {
         let (duty, generation) = (state.withLock { $0.upkeep.duty }, try? generations.current())
         guard let duty, let generation else { return }
         guard state.withLock({ $0.upkeep.generation }) == generation.name else {

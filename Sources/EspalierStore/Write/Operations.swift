@@ -7,7 +7,7 @@ extension CommitTransaction {
     /// some.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         changes.source = operation.source
-        kept.removeAll()
+        keptByPins.removeAll()
         try applyBelowLayers(operation, in: &transaction)
         try flagSuspects(in: transaction)
         try checkPins(in: transaction)
@@ -18,9 +18,9 @@ extension CommitTransaction {
         _ operation: WriteOperation, in transaction: inout WriteTransaction
     ) throws {
         switch operation {
-        case .nodes(let tree, let entries, _):
+        case .nodes(let tree, let roots, _):
             let handles = try TreeWriter(self).write(tree, in: &transaction)
-            for entry in entries { try finishNode(at: entry, of: tree, handles, in: &transaction) }
+            for root in roots { try finishRoot(root, of: tree, handles, in: &transaction) }
             counters.writes += 1
         case .key(let key, let value, let tree, _):
             let handles = try TreeWriter(self).write(tree, in: &transaction)
@@ -71,76 +71,15 @@ extension CommitTransaction {
         }
     }
 
-    /// Notes that a record has a new reference, which may have closed a cycle through it. The
-    /// operation ends with a search.
-    func suspectCycle(at handle: Handle) { suspects.append(handle) }
-
-    /// Notes that a reference to a record was removed. A cycle may have split into several, and the
-    /// record may lie on one of them or lead to one. The operation ends with a search.
-    func suspectSplit(at handle: Handle) { splitSuspects.append(handle) }
-
-    /// The records that the search looks at for one suspect.
-    private static let suspectLimit = 512
-    /// The records that the searches of one kind look at for all suspects of an operation.
-    private static let searchLimit = 4_096
-
-    /// Flags the cycles that an operation has closed, and those into which it has split a larger
-    /// one.
-    ///
-    /// A cycle through a record that `recency` lists as on a cycle needs no other flag, so the
-    /// first search stops at such records. An operation without a new reference closes no cycle.
-    /// Every cycle that a new reference closes leads through the record that has it: if the search
-    /// does not get to its end, that record gets the flag unseen. The evictor takes the flag away
-    /// where it is wrong. So the more records refer to each other, the more of them are flagged,
-    /// and the shorter the searches are.
-    ///
-    /// After a split the flagged record may lie on one part only, so the second search does not
-    /// stop at flags. The scan for cycles finds those that lie beyond its limit.
-    private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
-        defer {
-            suspects.removeAll()
-            splitSuspects.removeAll()
-            hasNewReferences = false
-        }
-        guard !suspects.isEmpty || !splitSuspects.isEmpty else { return }
-        var closed = CycleFinder()
-        var flagged: Set<Handle> = []
-        for handle in hasNewReferences ? suspects : [] {
-            let limit = min(Self.suspectLimit, Self.searchLimit - closed.lookCount)
-            let isComplete =
-                try limit > 0
-                && closed.search(from: handle, limit: limit) { record in
-                    try flagged.contains(record)
-                        || states.entry(record, in: transaction).isListedCycle
-                        ? [] : records.children(of: record)
-                }
-            if !isComplete { flagged.insert(handle) }
-        }
-        var split = CycleFinder()
-        for handle in splitSuspects {
-            let limit = Self.searchLimit - split.lookCount
-            guard limit > 0 else { break }
-            split.search(from: handle, limit: limit) { records.children(of: $0) }
-        }
-        flagged.formUnion(closed.found)
-        // A search may have stopped at a flag that is wrong, in front of a closed cycle.
-        if !flagged.isEmpty || hasNewReferences && !suspects.isEmpty { knownCycles.noteNewCycle() }
-        for handle in flagged.union(split.found).sorted() {
-            // A write and a removed reference count as an access to all below.
-            try states.flagCycle(at: handle, isAccess: true, in: transaction)
-            try states.unblockCycle(at: handle, in: transaction)
-        }
-    }
-
     /// Counts a node that was written by itself as accessed. A key of the same name is deleted.
-    func finishNode(
-        at entry: Int, of tree: FlattenedTree, _ handles: [Handle],
+    func finishRoot(
+        _ root: Int, of tree: FlattenedTree, _ handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws {
         try states.noteWrite(
-            handles[entry], at: WriteTime(now), maxAge: tree.maxAge(at: entry) ?? maxAge,
+            handles[root], at: WriteTime(now), maxAge: tree.maxAge(at: root) ?? maxAge,
             in: transaction)
-        try delete(.key, tree.entries[entry].identifier, in: &transaction)
+        try delete(.key, tree.entries[root].identifier, in: &transaction)
     }
 
     /// Writes the entry of a key. `handles` are those of the tree's nodes, to which the value
@@ -202,14 +141,14 @@ extension CommitTransaction {
                 }
                 return false
             }
-            let isHeld = layers.holds(handle)
+            let isLayered = layers.hasLayers(handle)
             // An optimistic deletion may be rolled back.
-            if !isHeld { try unpin(nameSpace, identifier, in: &transaction) }
-            try removeOrScheduleRemoval(record, atOnce: isHeld, in: &transaction)
+            if !isLayered { try unpin(nameSpace, identifier, in: &transaction) }
+            try removeOrScheduleRemoval(record, atOnce: isLayered, in: &transaction)
         } else {
             // The references of a damaged record are not known. Its bytes and index entry go now.
             let isCertain = try isCertain(match, nameSpace, identifier, in: transaction)
-            if !layers.holds(handle) { try unpin(nameSpace, identifier, in: &transaction) }
+            if !layers.hasLayers(handle) { try unpin(nameSpace, identifier, in: &transaction) }
             try index.removeEntry(nameSpace, identifier, of: handle, in: &transaction)
             if isCertain {
                 try discardUnreadable(handle, in: &transaction)

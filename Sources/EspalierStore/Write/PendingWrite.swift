@@ -64,7 +64,7 @@ final class PendingWrite: Sendable {
         guard let work else { return nil }
         let result: Result<WriteOperation, CacheError>
         do {
-            let operation = try ReadScope.run { try work() }
+            let operation = try AppCodeScope.run { try work() }
             ticket.setContradictions(operation.contradictions)
             result = .success(operation)
         } catch {

@@ -59,7 +59,7 @@ public struct WriteBatch: Sendable {
             return fail(.noIdentifier(of: Model.self))
         }
         add(TreePolicy(policy, root: Model.writePolicy), isDroppable: true, maxAge) {
-            .node(try $0.entry(of: model))
+            .root(try $0.root(of: model))
         }
     }
 
@@ -250,8 +250,8 @@ public struct WriteBatch: Sendable {
 /// Steps of a batch whose models are one tree.
 struct BatchSection: Sendable {
     enum Step: Sendable {
-        /// Counts the node at an index of the tree as accessed.
-        case node(Int)
+        /// Counts the node at an index of the tree as written by itself.
+        case root(Int)
         case key(String, ValueDraft)
         case collection(String, CollectionOperation)
         case delete(WriteOperation.Entry)
@@ -275,14 +275,14 @@ extension CommitTransaction {
     /// Writes the nodes of a section, then takes its steps in their order.
     private func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
         if !layers.isEmpty {
-            try reserveHeldNodes(of: section.tree, among: nil, in: &transaction)
+            try reserveLayeredNodes(of: section.tree, among: nil, in: &transaction)
         }
         let handles = try TreeWriter(self).write(section.tree, in: &transaction)
         entryMaxAge = section.tree.maxAge ?? maxAge
         for step in section.steps {
             switch step {
-            case .node(let entry):
-                try finishNode(at: entry, of: section.tree, handles, in: &transaction)
+            case .root(let root):
+                try finishRoot(root, of: section.tree, handles, in: &transaction)
             case .key(let key, let value):
                 try writeKey(key, value, handles, in: &transaction)
             case .collection(let key, let operation):
@@ -294,60 +294,6 @@ extension CommitTransaction {
                     counters.deletes += 1
                 }
             }
-        }
-    }
-}
-
-extension CommitTransaction {
-    /// Applies the writes of an optimistic change again: to those of `names` that it writes, and to
-    /// no other record. An edit does what it can where the collection has changed.
-    func lay(
-        _ layer: Layer, on names: Set<RecordName>, in transaction: inout WriteTransaction
-    ) throws {
-        for section in try layer.sections {
-            let tree = section.tree
-            let known = tree.entries.map {
-                layers.records[RecordName(.node, $0.identifier)]?.handle ?? Handle(0)
-            }
-            let nodes = tree.entries.indices.filter {
-                names.contains(RecordName(.node, tree.entries[$0].identifier))
-            }
-            try reserveHeldNodes(of: tree, among: names, in: &transaction)
-            let handles = try TreeWriter(self).rewrite(
-                nodes, of: tree, handles: known, in: &transaction)
-            entryMaxAge = tree.maxAge ?? maxAge
-            for step in section.steps {
-                try lay(step, of: tree, on: names, handles, in: &transaction)
-            }
-        }
-    }
-
-    private func lay(
-        _ step: BatchSection.Step, of tree: FlattenedTree, on names: Set<RecordName>,
-        _ handles: [Handle], in transaction: inout WriteTransaction
-    ) throws {
-        switch step {
-        case .node(let entry):
-            let identifier = tree.entries[entry].identifier
-            if names.contains(RecordName(.key, identifier)) {
-                try delete(.key, identifier, in: &transaction)
-            }
-        case .key(let key, let value):
-            guard names.contains(RecordName(.key, key)) else { return }
-            try writeKey(key, value, handles, in: &transaction)
-        case .collection(let key, let operation):
-            let name = RecordName(.collection, key)
-            guard names.contains(name) else { return }
-            // Without a collection to edit, the name must not get a handle that has no record.
-            guard try operation.makesCollection || namedRecord(name, in: transaction) != nil else {
-                return
-            }
-            try CollectionWriter(self).apply(
-                operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
-                in: &transaction)
-        case .delete(let entry):
-            guard names.contains(RecordName(entry.nameSpace, entry.identifier)) else { return }
-            try delete(entry.nameSpace, entry.identifier, in: &transaction)
         }
     }
 }
@@ -379,6 +325,7 @@ extension NormalizedCache {
         if let failure = batch.failure { return reject(failure) }
         return submit(isDroppable: batch.isDroppable) { [batch] in try batch.operation($0) }
     }
+
     /// Makes several writes that take effect together, once the queue of writes has room for them.
     ///
     /// ```swift

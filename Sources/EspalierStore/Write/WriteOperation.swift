@@ -4,8 +4,8 @@ import EspalierRecords
 
 /// One operation for the committer. Its models are flattened; it has no handles or shape numbers.
 enum WriteOperation: Sendable {
-    /// Stores trees whose entries are the nodes at `entries`. Keys of the same names are deleted.
-    case nodes(FlattenedTree, entries: [Int], source: Int = 0)
+    /// Stores trees whose roots are the nodes at `roots`. Keys of the same names are deleted.
+    case nodes(FlattenedTree, roots: [Int], source: Int = 0)
     /// Stores what a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, source: Int = 0)
     /// Edits the collection under a key. With `expecting`, the edit fails unless the stored
@@ -120,8 +120,8 @@ enum WriteOperation: Sendable {
     }
 
     /// Whether the operation may use the pages that are reserved for eviction. An operation that
-    /// makes room has to work when no other pages are free.
-    var makesRoom: Bool {
+    /// frees pages, or hardly needs any, has to work when no others are free.
+    var mayUseReserve: Bool {
         switch self {
         case .delete, .reset, .barrier, .outdate, .evict, .evictExpired, .unpin, .repair,
             .checkPins:

@@ -67,7 +67,7 @@ struct WriteQueueRules {
         unfinished.insert(write.sequence)
         bytes[write.sequence] = PendingWrite.assumedByteCount
         byteCount += PendingWrite.assumedByteCount
-        return makeRoom()
+        return shrinkToLimit()
     }
 
     /// Notes how many bytes flattened writes hold.
@@ -78,7 +78,7 @@ struct WriteQueueRules {
             bytes[write.sequence] = count
             byteCount += count - known
         }
-        return makeRoom()
+        return shrinkToLimit()
     }
 
     private mutating func noteKey(of write: PendingWrite) {
@@ -90,7 +90,7 @@ struct WriteQueueRules {
         }
     }
 
-    private mutating func makeRoom() -> Overflow {
+    private mutating func shrinkToLimit() -> Overflow {
         var overflow = Overflow()
         guard byteCount > limit else { return overflow }
         leaveOutOverwritten(into: &overflow)
@@ -446,7 +446,7 @@ final class WriteQueue: Sendable {
 
     /// Runs `body` once every write submitted so far is finished. If all are finished already,
     /// returns false and does not run it.
-    func whenCaughtUp(_ body: @escaping @Sendable () -> Void) -> Bool {
+    func whenEarlierWritesEnd(_ body: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             guard state.rules.finished < state.rules.submitted else { return false }
             state.waiters.append((state.rules.submitted, body))
@@ -455,14 +455,14 @@ final class WriteQueue: Sendable {
     }
 
     /// Blocks until every write submitted so far is finished.
-    func catchUp() throws(CacheError) {
-        guard !isCaughtUp else { return }
-        guard !ReadScope.isInside else { throw .waitInsideRead }
+    func waitForEarlierWrites() throws(CacheError) {
+        guard hasPendingWrites else { return }
+        guard !AppCodeScope.isInside else { throw .waitInsideRead }
         let semaphore = DispatchSemaphore(value: 0)
-        if whenCaughtUp({ semaphore.signal() }) { semaphore.wait() }
+        if whenEarlierWritesEnd({ semaphore.signal() }) { semaphore.wait() }
     }
 
-    var isCaughtUp: Bool { state.withLock { $0.rules.finished >= $0.rules.submitted } }
+    var hasPendingWrites: Bool { state.withLock { $0.rules.finished < $0.rules.submitted } }
 
     private func runWaiters() {
         let bodies = state.withLock { state -> [@Sendable () -> Void] in

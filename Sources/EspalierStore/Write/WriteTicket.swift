@@ -80,7 +80,7 @@ public final class WriteTicket: Sendable {
     ///   a model's initialiser or encoder, where waiting would keep the snapshot open, and in an
     ///   observer of misses.
     public func wait() throws(CacheError) {
-        guard !ReadScope.isInside else { throw .waitInsideRead }
+        guard !AppCodeScope.isInside else { throw .waitInsideRead }
         let help = state.withLock { state -> (@Sendable () -> Void)? in
             guard case .pending(let pending) = state else { return nil }
             return pending.help
@@ -179,11 +179,12 @@ public final class WriteTicket: Sendable {
     }
 }
 
-/// Tells whether a read, flattening, an observer of misses or a commit has called the running code.
+/// Marks reads, flattening, commits and calls of observers of misses: they may run code of the app,
+/// such as a model's initialiser or encoder.
 ///
-/// A model's initialiser or encoder may read in such a call. It must not wait for a write: the
-/// snapshot would stay open, and the writer may be waiting for this very code.
-package enum ReadScope {
+/// That code may read. It must not wait for a write: the snapshot would stay open, and the writer
+/// may be waiting for this very code.
+package enum AppCodeScope {
     @TaskLocal private static var scope: Scope?
 
     /// Tasks created in the call inherit the scope. It ends for them, too, when the call returns.

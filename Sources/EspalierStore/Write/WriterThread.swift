@@ -54,7 +54,7 @@ final class WriterThread: Sendable {
         {
             hasWork = turn.withLock {
                 // A model that is released here must not wait for the writer.
-                ReadScope.run {
+                AppCodeScope.run {
                     let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
                     if !taken.isEmpty {
                         let (group, rest) = nextGroup(of: taken)
@@ -79,7 +79,7 @@ final class WriterThread: Sendable {
         defer { turn.unlock() }
         guard queue.take(next: write) else { return }
         let deadline = committer.deadline
-        ReadScope.run {
+        AppCodeScope.run {
             commit(nextGroup(of: [write]).group)
             committer.trainFirstDictionary()
         }

@@ -145,7 +145,7 @@ enum DamagedFiles {
             }
             scratch.guardFile.setMark(IntactMark(status).durable)
             do {
-                _ = try UseRecord.$smallFile.withValue(0) { try use(scratch) }
+                _ = try FileUse.$smallFile.withValue(0) { try use(scratch) }
             } catch is LMDBError {}
         }
     }

@@ -11,7 +11,7 @@ struct UseTests {
 
     init() throws { scratch = try Scratch() }
 
-    private var record: UseRecord { UseRecord(scratch.guardFile) }
+    private var record: FileUse { FileUse(scratch.guardFile) }
 
     /// Damages a page of a tree and marks the file as intact, as a drive does that returns other
     /// bytes than were written.
@@ -78,17 +78,17 @@ struct UseTests {
     @Test("A small file is checked at each opening, a large one after 32 openings or 7 days")
     func due() throws {
         try scratch.open().close()
-        #expect(!record.isCheckDue(fileSize: UseRecord.smallFile + 1))
-        #expect(record.isCheckDue(fileSize: UseRecord.smallFile))
-        for _ in 0..<UseRecord.openingLimit { record.addOpening() }
-        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
+        #expect(!record.isCheckDue(fileSize: FileUse.smallFile + 1))
+        #expect(record.isCheckDue(fileSize: FileUse.smallFile))
+        for _ in 0..<FileUse.openingLimit { record.addOpening() }
+        #expect(record.isCheckDue(fileSize: FileUse.smallFile + 1))
         #expect(record.finishCheck())
-        #expect(!record.isCheckDue(fileSize: UseRecord.smallFile + 1))
+        #expect(!record.isCheckDue(fileSize: FileUse.smallFile + 1))
         let now = scratch.guardFile[.checked]
-        scratch.guardFile[.checked] = now - UseRecord.ageLimit
-        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
+        scratch.guardFile[.checked] = now - FileUse.ageLimit
+        #expect(record.isCheckDue(fileSize: FileUse.smallFile + 1))
         scratch.guardFile[.checked] = now + 1_000
-        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
+        #expect(record.isCheckDue(fileSize: FileUse.smallFile + 1))
     }
 
     @Test("A large file is opened without a check, until one is due")
@@ -96,7 +96,7 @@ struct UseTests {
         try makeLargeFile()
         try scratch.open().close()
         try damageUnnoticed()
-        scratch.guardFile[.openings] = UseRecord.openingLimit
+        scratch.guardFile[.openings] = FileUse.openingLimit
         #expect(code { _ = try scratch.open() } == .corrupted)
     }
 
@@ -122,7 +122,7 @@ struct UseTests {
         }
         try scratch.replaceUnnoticed(by: image)
         await #expect(processExitsWith: .signal(SIGABRT)) { [root = scratch.root as String] in
-            try UseRecord.$smallFile.withValue(0) { try Self.readAll(root) }
+            try FileUse.$smallFile.withValue(0) { try Self.readAll(root) }
         }
         #expect(scratch.guardFile[.assertions] & 0xFFFF_FFFF == 1)
         #expect(code { _ = try scratch.open() } == .corrupted)

@@ -170,7 +170,7 @@ private enum DamagedImage {
     /// Reads, writes and verifies everything. Returns what is wrong.
     private static func use(_ directory: String, isLast: Bool = false) -> String? {
         do {
-            return try UseRecord.$smallFile.withValue(smallFile) {
+            return try FileUse.$smallFile.withValue(smallFile) {
                 try findFailure(in: directory, isLast: isLast)
             }
         } catch {
@@ -197,7 +197,7 @@ private enum DamagedImage {
         for number in 0..<60 {
             cache.set(Message("m:\(number)", from: person(number), to: person(number / 2)))
         }
-        try? cache.engine.queue.catchUp()
+        try? cache.engine.queue.waitForEarlierWrites()
         guard isLast else { return nil }
         // A read of a bad page fails, and the writer replaces the file.
         let found = try? cache.verify()

@@ -107,7 +107,7 @@ struct BadPageTests {
         for number in 0..<4_000 {
             cache.set(Person("p:\(number)", String(repeating: "x", count: 700)))
         }
-        try cache.engine.queue.catchUp()
+        try cache.engine.queue.waitForEarlierWrites()
     }
 
     /// Writes to the pages of an open cache, as a failing drive may. Each page loses its kind.

@@ -76,7 +76,7 @@ final class CommitterRig {
     func set(_ branch: Branch) throws {
         let flattener = Flattener()
         let value = try flattener.value { try ModelStorage.encode(branch, into: $0) }
-        try committer.commit([.nodes(flattener.finish(), entries: value.children)]
+        try committer.commit([.nodes(flattener.finish(), roots: value.children)]
         )
     }
 

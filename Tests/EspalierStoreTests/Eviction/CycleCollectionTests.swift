@@ -269,7 +269,7 @@ struct ScanProgressTests {
         let long = Branch("long", String(repeating: "x", count: pages * 4_000))
         let draft = try flattener.value { try ModelStorage.encode(long, into: $0) }
         let tooLarge = WriteOperation.nodes(
-            flattener.finish(), entries: draft.children)
+            flattener.finish(), roots: draft.children)
         #expect(throws: NoRoom.self) {
             try rig.committer.commitOnce(.init(operations: [tooLarge]), in: generation)
         }

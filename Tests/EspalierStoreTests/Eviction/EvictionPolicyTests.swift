@@ -26,7 +26,7 @@ struct EvictionRuleTests {
         searchLimit: Int = 100, memberLimit: Int = 100
     ) throws -> EvictionStep {
         var known = KnownCycles()
-        return try EvictionRule.step(
+        return try EvictionPolicy.step(
             for: handle, in: graph, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit,
             memberLimit: memberLimit, known: &known)
     }
@@ -112,9 +112,9 @@ struct EvictionRuleTests {
             for number in 1...UInt64(8) {
                 let handle = Handle(number)
                 let expected = graph.expectedStep(for: handle)
-                let step = try EvictionRule.step(for: handle, in: graph, known: &exact)
+                let step = try EvictionPolicy.step(for: handle, in: graph, known: &exact)
                 #expect(step == expected)
-                let other = try EvictionRule.step(
+                let other = try EvictionPolicy.step(
                     for: handle, in: graph, memberLimit: 3, known: &limited)
                 guard case .detach = other else {
                     #expect(other == graph.expectedStep(for: handle, memberLimit: 3))

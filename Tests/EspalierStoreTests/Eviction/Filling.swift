@@ -39,7 +39,7 @@ extension NormalizedCache {
     /// Waits until the evictor has nothing more to do.
     func waitForEvictor() throws {
         var before = try statistics()
-        let high = PagePlan(capacity: before.pageCapacity).high
+        let high = PagePlan(capacity: before.pageCapacity).highWatermark
         for _ in 0..<400 {
             Thread.sleep(forTimeInterval: 0.01)
             let statistics = try statistics()

@@ -35,7 +35,7 @@ struct FullCacheTests {
     /// few pages above the watermark.
     private func waitForEvictor(_ cache: NormalizedCache) throws {
         var before = try cache.statistics()
-        let high = PagePlan(capacity: before.pageCapacity).high
+        let high = PagePlan(capacity: before.pageCapacity).highWatermark
         for _ in 0..<100 {
             Thread.sleep(forTimeInterval: 0.05)
             let statistics = try cache.statistics()

@@ -77,10 +77,10 @@ struct CopiedPagesTests {
 
     private func set(_ people: [Person]) throws -> WriteOperation {
         let flattener = Flattener()
-        let entries = try people.map { person in
+        let roots = try people.map { person in
             try flattener.value { try ModelStorage.encode(person, into: $0) }.children[0]
         }
-        return .nodes(flattener.finish(), entries: entries)
+        return .nodes(flattener.finish(), roots: roots)
     }
 
     @Test(
@@ -171,7 +171,8 @@ struct PagePlanTests {
         for capacity in Self.capacities {
             let plan = PagePlan(capacity: capacity)
             let isInOrder =
-                0 < plan.low && plan.low < plan.high && plan.high + plan.reserve < capacity
+                0 < plan.lowWatermark && plan.lowWatermark < plan.highWatermark
+                && plan.highWatermark + plan.reserve < capacity
             #expect(isInOrder, "\(capacity) pages")
             if !isInOrder { return }
         }
@@ -195,7 +196,7 @@ struct PagePlanTests {
         var before = PagePlan(capacity: 249)
         for capacity in 250...70_000 {
             let plan = PagePlan(capacity: capacity)
-            guard plan.high >= before.high, plan.reserve >= before.reserve,
+            guard plan.highWatermark >= before.highWatermark, plan.reserve >= before.reserve,
                 plan.groupBytes >= before.groupBytes
             else {
                 Issue.record("\(before), \(plan)")
@@ -210,7 +211,7 @@ struct PagePlanTests {
         arguments: [(1, 81), (4, 92), (8, 94), (16, 96), (50, 98), (1_024, 98)])
     func shares(mebibytes: Int, percent: Int) {
         let plan = PagePlan(capacity: Self.capacity(mebibytes: mebibytes))
-        #expect(plan.high * 100 / plan.capacity == percent)
+        #expect(plan.highWatermark * 100 / plan.capacity == percent)
     }
 
     @Test(
@@ -218,6 +219,6 @@ struct PagePlanTests {
         arguments: [(1, 0.8), (4, 0.91), (8, 0.94), (16, 0.96), (50, 0.98), (1_024, 0.98)])
     func kept(mebibytes: Int, share: Double) {
         let plan = PagePlan(capacity: Self.capacity(mebibytes: mebibytes))
-        #expect(Double(plan.low) >= share * Double(plan.capacity))
+        #expect(Double(plan.lowWatermark) >= share * Double(plan.capacity))
     }
 }

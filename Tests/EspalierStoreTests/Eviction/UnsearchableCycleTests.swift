@@ -9,8 +9,8 @@ import Testing
 struct UnsearchableCycleTests {
     private static let budget = ByteCount.mebibytes(8)
 
-    /// Makes a cycle of 34,201 records, more than `EvictionRule` searches, and another record below
-    /// it.
+    /// Makes a cycle of 34,201 records, more than `EvictionPolicy` searches, and another record
+    /// below it.
     private func makeLargeCycle(_ rig: CommitterRig) throws {
         try rig.set(Branch("top", ""))
         for mid in 0..<200 {

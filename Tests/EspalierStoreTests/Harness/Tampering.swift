@@ -11,15 +11,15 @@ extension NormalizedCache {
     /// Commits the changes of `body` without the engine's knowledge, as if the process had started
     /// after them: blocks in memory are as good as before.
     func tamper(_ body: (inout WriteTransaction, Keyspaces) throws -> Void) throws {
-        try engine.queue.catchUp()
+        try engine.queue.waitForEarlierWrites()
         let generation = try generation
         try generation.environment.write { try body(&$0, generation.keyspaces) }
         generation.blocks.removeAll()
     }
 
     func readStorage<R>(_ body: (borrowing ReadTransaction, Keyspaces) throws -> R) throws -> R {
-        try engine.queue.catchUp()
-        return try engine.inspect { try body($0, $1.keyspaces) }
+        try engine.queue.waitForEarlierWrites()
+        return try engine.withTransaction { try body($0, $1.keyspaces) }
     }
 
     func handle(_ identifier: String, in nameSpace: NameSpace = .node) throws -> Handle? {

@@ -121,7 +121,7 @@ struct MemoryTierTests {
             let keys = Set((0..<1_000).map { Identifier("key:\(number):\($0)") })
             let none = HandleList([])
             history.endCommit(
-                number, CommitHistory.Entry(number, changed: none, written: none, keys: keys)
+                number, CommitHistory.Entry(number, changed: none, dated: none, keys: keys)
             ) { _, _ in nil }
         }
         let known = (0...600).filter { history.entries(after: $0) != nil }

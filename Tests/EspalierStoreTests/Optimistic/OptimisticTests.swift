@@ -216,7 +216,7 @@ struct OptimisticTests {
 extension NormalizedCache {
     var layerBytes: Int {
         get throws {
-            try engine.inspect { try LayerTable(of: $1, $0).byteCount }
+            try engine.withTransaction { try LayerTable(of: $1, $0).byteCount }
         }
     }
 }

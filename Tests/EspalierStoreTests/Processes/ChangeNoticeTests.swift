@@ -250,7 +250,7 @@ private enum ChangePeer {
             try ModelStorage.encode(Person("p:killed", "x"), into: $0)
         }
         let write = WriteOperation.nodes(
-            flattener.finish(), entries: value.children)
+            flattener.finish(), roots: value.children)
         _ = try CommitTransaction.run(
             .init(operations: [write]), in: try cache.generation, of: cache.engine.generations,
             CommitLogs(StatisticsRecorder()), nil, tables: { _ in nil })

@@ -140,7 +140,7 @@ struct EvictionProcessTests {
         let directory = scratch.directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
             let cache = try EvictionPeer.open(directory)
-            try cache.engine.inspect { _, _ in _ = kill(getpid(), SIGKILL) }
+            try cache.engine.withTransaction { _, _ in _ = kill(getpid(), SIGKILL) }
         }
         try cache.overfill(budgets: 2, prefix: "y")
         #expect(try cache.statistics().droppedWrites == [:])
@@ -289,7 +289,7 @@ enum EvictionPeer {
 
     static func read(_ directory: String, _ signals: Signals) throws {
         let cache = try open(directory)
-        try cache.engine.inspect { _, _ in
+        try cache.engine.withTransaction { _, _ in
             signals.send("reading")
             try signals.wait(for: "end")
         }

@@ -61,7 +61,7 @@ struct LockTests {
         let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            try? cache.engine.inspect { _, _ in
+            try? cache.engine.withTransaction { _, _ in
                 isReading.signal()
                 mayEnd.wait()
             }

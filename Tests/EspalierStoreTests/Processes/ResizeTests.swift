@@ -106,7 +106,7 @@ struct ResizeTests {
     func inside() throws {
         try withCache { cache in
             #expect(throws: (any Error).self) {
-                try cache.engine.inspect { _, _ in
+                try cache.engine.withTransaction { _, _ in
                     try cache.engine.generations.setBudget(larger: .mebibytes(90))
                 }
             }
@@ -127,7 +127,7 @@ private final class StuckReader: Sendable {
         self.cache = cache
         let begun = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
-            try? cache.engine.inspect { _, _ in
+            try? cache.engine.withTransaction { _, _ in
                 begun.signal()
                 mayEnd.wait()
                 unsafe name = cache.read(Person.self, "p:1", consistency: .snapshot)?.name

@@ -18,10 +18,6 @@ struct StatisticsRecorderTests {
         recorder.countReplaced(reason: "damaged")
         recorder.countMapFull()
         recorder.countCycleCollection(found: 4)
-        var eviction = EvictionCounts()
-        eviction.add(records: 2, bytes: 80, accessedAt: Stamp(3))
-        eviction.addTree()
-        recorder.countEviction(eviction, for: .budget, ages: 4...4)
         let pending = recorder.pending
         #expect(pending.hits == 1)
         #expect(pending.misses.counts == ["notFound": 1, "undecodable": 1, "unavailable": 1])
@@ -35,8 +31,6 @@ struct StatisticsRecorderTests {
         #expect(pending.mapFullRecoveries == 1)
         #expect(pending.cycleCollections == 1)
         #expect(pending.cycleRecordsFound == 4)
-        #expect(pending.evicted.records == 2)
-        #expect(pending.victimAges == 4...4)
         #expect(recorder.drain(for: 1) == pending)
         #expect(recorder.pending == LifetimeCounters())
     }

@@ -13,7 +13,7 @@ struct CommitPolicyTests {
     private static let failures: [Failure] = [
         .outOfPages(needed: 12), .outOfPages(needed: nil), .staleGeneration, .budgetDeadlock,
         .damaged, .environmentClosed, .environmentPanicked, .mapResized, .lockTimeout, .diskFull,
-        .other,
+        .directoryGone, .other,
     ]
 
     /// Every possible history.
@@ -47,7 +47,7 @@ struct CommitPolicyTests {
         case .damaged: history.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
             history.hasReopened ? fail : .reopen
-        case .lockTimeout: .fail
+        case .lockTimeout, .directoryGone: .fail
         case .diskFull:
             if !history.hasRetried { .retryOnce } else { history.hasLimited ? fail : .limitToFile }
         case .other: fail
@@ -64,7 +64,7 @@ struct CommitPolicyTests {
                 steps += 1
             }
         }
-        #expect(steps == 11 * 288)
+        #expect(steps == 12 * 288)
     }
 
     @Test("A commit that fails again and again ends, whatever it fails for")
@@ -98,8 +98,9 @@ struct CommitPolicyTests {
 
     @Test("A write never fails for the sake of the writes that it is committed with")
     func groups() {
-        // The lock of the writer is no matter of a single write: all of them lack it.
-        for failure in Self.failures where failure != .lockTimeout {
+        // The lock of the writer and the directory are no matter of a single write: all of them
+        // lack it.
+        for failure in Self.failures where ![.lockTimeout, .directoryGone].contains(failure) {
             for history in Self.histories where history.operationCount > 1 {
                 #expect(CommitPolicy.step(after: failure, history) != .fail)
             }

@@ -14,7 +14,7 @@ struct WriteQueueRulesTests {
                 try ModelStorage.encode(Person(identifier, identifier), into: $0)
             }
         }
-        return .nodes(flattener.finish(), entries: drafts.flatMap(\.children))
+        return .nodes(flattener.finish(), roots: drafts.flatMap(\.children))
     }
 
     private static func key(_ name: String) -> CoalescingKey {

@@ -30,7 +30,7 @@ import Darwin
 /// says nothing about the file. The next opening checks the structure in both cases. Only LMDB's
 /// own assertions prove that the file is bad: the second one, after a check that found nothing, is
 /// damage.
-struct UseRecord {
+struct FileUse {
     /// After so many openings the structure is checked again. A check of 50 MiB takes up to 30
     /// milliseconds, which is then below a millisecond for each opening.
     static let openingLimit: UInt64 = 32

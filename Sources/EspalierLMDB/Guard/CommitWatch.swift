@@ -9,7 +9,7 @@ import Darwin
 /// Runs a closure whenever another process may have committed, or may have switched the generation.
 ///
 /// ```swift
-/// let watch = ListenerWatch(listeners, queue) { readTheRing() }
+/// let watch = CommitWatch(listeners, queue) { readTheRing() }
 /// watch.cancel()
 /// ```
 ///
@@ -23,7 +23,7 @@ import Darwin
 /// Without the rest, each commit of another process would wake this process, and a process that
 /// commits thousands of times a second would be slowed down by that. A commit is therefore noticed
 /// at once after a quiet time, and up to four milliseconds later otherwise.
-public final class ListenerWatch: Sendable {
+public final class CommitWatch: Sendable {
     /// The pause between two looks where the system does not tell of changes, in milliseconds.
     private static let pollingPause = 25
     /// How long a watch rests after an event, in milliseconds.
