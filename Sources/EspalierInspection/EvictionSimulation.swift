@@ -172,7 +172,7 @@ private struct EvictionSimulation: EvictionGraph {
     private mutating func step(
         _ oldest: RecencyEntry, isTree: Bool, _ visit: (PreviewedEviction) throws -> Void
     ) throws {
-        // Taken out, so that the rule changes it without a copy.
+        // Taken out, so that the policy changes it without a copy.
         var known = KnownCycles()
         swap(&known, &knownCycles)
         let next = try EvictionPolicy.step(

@@ -41,16 +41,17 @@ extension Duration {
 /// Knows how current a host's copies are. All changes of copies go through it.
 ///
 /// Each server numbers its commits. A follower hands on the names that each commit changed, in
-/// order: `processed` is the last of them. A commit of this host that follows it is *noted* at once.
-/// The near cache has what all commits up to `applied` have changed, or counts it as outdated.
+/// order: `processed` is the last of them. A commit of this host is *noted* as soon as it ends.
+/// Each commit up to `applied` was processed or noted: the near cache has what these commits have
+/// changed, or counts it as outdated.
 ///
 ///     server     1  2  3  4  5  6  7         the last commit is 7
 ///     follower   1  2  3                     processed: 3
-///     noted               4                  applied: 4
+///     noted               4     6            applied: 4
 ///     fetched             4                  may be restored
-///     fetched                  5             waits: commit 5 may have changed another copy, too
-///     fetched       2                        may be restored unless 3 or 4 changed it
-///     own                         6          makes its copies outdated, and waits, too
+///     fetched                5               waits: commit 5 may have changed another copy, too
+///     fetched       2                        may be restored unless 3, 4 or 6 changed it
+///     own                       6            its records are near as outdated copies; waits, too
 ///
 /// A gap in a server's changes *resets* it: its copies become outdated, and those of other servers
 /// stay. Meanwhile no tree with a record of that server counts as current. The same happens if the
@@ -58,10 +59,10 @@ extension Duration {
 ///
 /// What must never happen: that a copy is restored over a newer state that the follower has told
 /// of. So names become outdated, and copies are restored, under one lock, and a copy is restored
-/// only if no applied commit after its fetch has changed it. Nor may a read return a copy that this
-/// host has replaced: before a write ends, the near cache has the new records, or counts the copies
-/// as outdated. What may be lost is a copy: its next read fetches it again. A wait for the follower
-/// ends after `waitLimit`, and when its server can't be reached.
+/// only if no commit after its fetch that the host knows of has changed it. Nor may a read return a
+/// copy that this host has replaced: before a write ends, the near cache has the new records, or
+/// counts the copies as outdated. What may be lost is a copy: its next read fetches it again. A
+/// wait for the follower ends after `waitLimit`, and when its server can't be reached.
 final class Coherence: Sendable {
     private struct Waiter {
         let server: Int
@@ -72,7 +73,7 @@ final class Coherence: Sendable {
 
     private struct State {
         var servers: [FollowedServer]
-        /// The last applied or own commit that changed each name.
+        /// The last commit that the host knows of after which each name may have changed.
         var recent: [SharedName: UInt64] = [:]
         /// The same names in the order in which they came, to forget the oldest.
         var order: [(server: Int, clock: UInt64, name: SharedName)] = []
@@ -86,18 +87,18 @@ final class Coherence: Sendable {
     /// Up to how many bytes the records of a commit are put in the place of older copies in one
     /// step. The near cache may refuse larger ones.
     private let smallCommit: Int
-    /// The own commits whose records wait for the follower.
-    private let later = Atomic<Int>(0)
+    /// How many own commits have records that wait for the follower.
+    private let waitingCommits = Atomic<Int>(0)
     /// The earliest `confirmed` of all servers; -1 for none.
     private let confirmedAt = Atomic<Int>(-1)
 
     /// The most names in `recent`.
     private static let recentLimit = 50_000
-    /// The most changes that are noted for the next heartbeat. Beyond that, those are forgotten that
-    /// have succeeded.
+    /// The most changes of copies that wait for the next heartbeat. Beyond that, those are
+    /// forgotten that have succeeded.
     private static let pendingLimit = 1_000
     /// The most own commits whose records wait for the follower.
-    private static let laterLimit = 256
+    private static let waitingLimit = 256
     static let waitLimit = Duration.milliseconds(300)
 
     init(
@@ -316,17 +317,20 @@ final class Coherence: Sendable {
     }
 
     /// Waits until the near cache has replaced or outdated all copies that it was told to. Returns
-    /// false if it has failed: then no copy of the server is current until `outdateCopies` succeeds.
+    /// false if it has failed: then no copy of the server is current until `outdateCopies`
+    /// succeeds.
     func hasOutdatedCopies(of server: Int) async -> Bool {
-        for change in state.withLock({ $0.servers[server].pending }) {
-            let hasSucceeded = await hasSucceeded(change)
-            state.withLock { state in
-                if !hasSucceeded { distrustCopies(of: server, &state) }
-                state.servers[server].pending.removeAll { $0.ticket === change.ticket }
-            }
-            guard hasSucceeded else { return false }
+        let pending = state.withLock { $0.servers[server].pending }
+        var haveSucceeded = true
+        for change in pending where haveSucceeded {
+            haveSucceeded = await hasSucceeded(change)
         }
-        return true
+        let ended = Set(pending.map { ObjectIdentifier($0.ticket) })
+        state.withLock { state in
+            if !haveSucceeded { distrustCopies(of: server, &state) }
+            state.servers[server].pending.removeAll { ended.contains(ObjectIdentifier($0.ticket)) }
+        }
+        return haveSucceeded
     }
 
     private func hasSucceeded(_ change: FollowedServer.PendingChange) async -> Bool {
@@ -339,7 +343,7 @@ final class Coherence: Sendable {
     func stopFollowing(_ server: Int) {
         let waiters = state.withLock { state in
             state.servers[server].isFollowed = false
-            // After a long time, nobody would take them out.
+            // The follower may never see their commits, and would never remove them.
             state.servers[server].ownVersions = []
             defer { state.waiters.removeAll { $0.server == server } }
             return state.waiters.filter { $0.server == server }
@@ -458,7 +462,7 @@ final class Coherence: Sendable {
     ///     another one, which gives the number to another commit.
     func note(ownCommit copies: [Copy], by runIdentifier: String) {
         guard let first = copies.first else { return }
-        let (isKnown, waiters) = state.withLock { state -> (Bool, [Waiter]) in
+        let (isLater, waiters) = state.withLock { state -> (Bool, [Waiter]) in
             remember(copies.lazy.map { ($0.name, $0.server, $0.clock) }, &state)
             let server = state.servers[first.server]
             let isFollowed =
@@ -468,10 +472,10 @@ final class Coherence: Sendable {
                 isFollowed
                 && state.servers[first.server].note(first.clock, first.record.version)
             replace(copies, isOutdated: !isKnown, on: first.server, &state)
-            return (isKnown, takeWaiters(&state))
+            return (isFollowed && !isKnown, takeWaiters(&state))
         }
         for waiter in waiters { waiter.continuation.resume(returning: true) }
-        if !isKnown { restoreLater(copies) }
+        if isLater { restoreLater(copies) }
     }
 
     /// Puts the records of a commit of this host in the place of older copies.
@@ -496,15 +500,15 @@ final class Coherence: Sendable {
     }
 
     /// Puts the records of a commit of this host into the near cache when the follower has come so
-    /// far. Beyond `laterLimit` such commits, their copies stay outdated.
+    /// far. Beyond `waitingLimit` such commits, their copies stay outdated.
     private func restoreLater(_ copies: [Copy]) {
-        guard later.add(1, ordering: .relaxed).newValue <= Self.laterLimit else {
-            later.subtract(1, ordering: .relaxed)
+        guard waitingCommits.add(1, ordering: .relaxed).newValue <= Self.waitingLimit else {
+            waitingCommits.subtract(1, ordering: .relaxed)
             return
         }
         Task.detached {
             await self.restore(copies)
-            self.later.subtract(1, ordering: .relaxed)
+            self.waitingCommits.subtract(1, ordering: .relaxed)
         }
     }
 

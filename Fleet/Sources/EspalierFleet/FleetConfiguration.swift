@@ -39,8 +39,8 @@ public struct FleetConfiguration: Sendable {
     /// How long reads return copies after ``maximumStaleness`` has passed, while servers can't be
     /// reached. Default: 30 s. Outcomes mark such hits as expired. Afterwards reads miss.
     public var staleLimit = Duration.seconds(30)
-    /// How long a host waits after it was told of commits before it asks a server for more. Default:
-    /// 1 ms. Counts as at most a fifth of ``maximumStaleness``.
+    /// How long a host waits after it was told of commits before it asks a server for more.
+    /// Default: 1 ms. Counts as at most a fifth of ``maximumStaleness``.
     ///
     /// A longer pause puts more commits into one message. With hundreds of hosts, 50 ms halve the
     /// work of busy servers, and make changes known 25 ms later on average.

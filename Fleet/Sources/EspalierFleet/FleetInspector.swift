@@ -156,8 +156,8 @@ public final class FleetInspector: Sendable {
         public var problems: [Problem] = []
     }
 
-    /// Reads all records of all servers, and checks them: their bytes, their shapes, the server that
-    /// they are on, and their versions.
+    /// Reads all records of all servers, and checks them: their bytes, their shapes, the server
+    /// that they are on, and their versions.
     ///
     /// - Throws: `FleetError.unavailable` for a server that does not answer.
     public func verify() async throws -> Verification {

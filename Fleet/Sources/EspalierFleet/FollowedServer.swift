@@ -1,9 +1,8 @@
-import EspalierRecords
 import EspalierSharedRecords
 import EspalierStore
 
-/// A server as its follower sees it: which commits the near cache knows of. Protected by the lock of
-/// `Coherence`, which explains the numbers.
+/// A server as its follower sees it: which commits the near cache knows of. Protected by the lock
+/// of `Coherence`, which explains the numbers.
 struct FollowedServer {
     var isFollowed = false
     /// How often the server's copies were distrusted. A copy that was fetched before that is not

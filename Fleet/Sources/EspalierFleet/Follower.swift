@@ -9,12 +9,12 @@ import Synchronization
 ///     connecting --> catching up --> following --(error)--> connecting
 ///
 /// The thread asks for all commits after the last processed one. The server answers at once if
-/// there are some, and otherwise when one comes, or after a second. After an answer with commits the
-/// thread pauses, because a busy server would otherwise wake each host for each commit.
+/// there are some, and otherwise when one comes, or after a second. After an answer with commits
+/// the thread pauses, because a busy server would otherwise wake each host for each commit.
 ///
-/// Every `heartbeat` a task asks for the number of the last commit. Once the thread has processed
-/// it, the host knows all commits that there were when the task asked. Redis ends waits only every
-/// 100 ms, so an empty answer to the thread would come too late.
+/// Every `heartbeat` a task asks for the number of the last commit. Once the host knows all commits
+/// up to it, from the thread or as its own, the copies are current as of the question. Redis ends
+/// waits only every 100 ms, so an empty answer to the thread would come too late.
 final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer

@@ -125,7 +125,7 @@ final class RecordServer: Sendable {
     }
 
     enum CommitResult: Sendable {
-        /// The commit has this number. The process of the server is named, too.
+        /// The number of the commit, and the run identifier of the server process that made it.
         case committed(UInt64, by: String)
         /// Another host has changed a record.
         case conflict
@@ -195,8 +195,8 @@ final class RecordServer: Sendable {
     }
 
     /// The number of a commit is 1 more than that of the commit before, so that a host notices each
-    /// change that it has missed. A server that has lost its clock goes on above all numbers that it
-    /// can have given out: with the time in microseconds.
+    /// change that it has missed. A server that has lost its clock goes on above all numbers that
+    /// it can have given out: with the time in microseconds.
     ///
     /// The stream comes first: if it refuses the entry, the script ends before it has changed a
     /// record.

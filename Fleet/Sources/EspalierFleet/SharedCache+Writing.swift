@@ -10,11 +10,11 @@ import Synchronization
 //
 //     read what the servers have --> merge --> commit on each server --(conflict)--> begin again
 //
-// A commit on one server is a script that does all or nothing. On several servers the commits follow
-// each other; if one meets a conflict, the others stay, and the next round merges again. What must
-// never be lost is a record that another host has written: a commit replaces only the versions that
-// were merged with. If a server does not answer, the write fails, and its caller can't know whether
-// that server has it.
+// A commit on one server is a script that does all or nothing. On several servers the commits
+// follow each other; if one meets a conflict, the others stay, and the next round merges again.
+// What must never be lost is a record that another host has written: a commit replaces only the
+// versions that were merged with. If a server does not answer, the write fails, and its caller
+// can't know whether that server has it.
 extension SharedCache {
     /// How often a write is tried again because other hosts were ahead of it.
     private static var attempts: Int { 64 }

@@ -22,16 +22,16 @@ import Synchronization
 /// ```
 ///
 /// A read returns a whole tree or says why not. While servers answer, it returns no state that was
-/// replaced longer than ``FleetConfiguration/maximumStaleness`` ago. If servers can't be reached, it
-/// returns copies for ``FleetConfiguration/staleLimit``, which outcomes mark as expired, and misses
-/// after that. The records of a tree that are on one server are those of one moment.
+/// replaced longer than ``FleetConfiguration/maximumStaleness`` ago. If servers can't be reached,
+/// it returns copies for ``FleetConfiguration/staleLimit``, which outcomes mark as expired, and
+/// misses after that. The records of a tree that are on one server are those of one moment.
 ///
 /// A write is done when the servers have it. Of two hosts that change the same record, the second
 /// merges with what the first has written, by the rules of the type. What a write changes on one
 /// server changes in one step.
 ///
-/// A near hit costs what a read of ``NormalizedCache`` costs. A read from servers takes a round trip
-/// per level of the tree.
+/// A near hit costs what a read of ``NormalizedCache`` costs. A read from servers takes a round
+/// trip per level of the tree.
 ///
 /// All functions may be called on any thread, also concurrently.
 public final class SharedCache: Sendable {
@@ -133,8 +133,8 @@ public final class SharedCache: Sendable {
         return true
     }
 
-    /// Whether copies count as current. Checked after a read of them: if it holds then, it also held
-    /// while they were read, however long the process stood still.
+    /// Whether copies count as current. Checked after a read of them: if it holds then, it also
+    /// held while they were read, however long the process stood still.
     @inline(__always)
     private var isCurrent: Bool { coherence.isCurrent(within: stalenessLimit) }
 
@@ -358,8 +358,8 @@ public final class SharedCache: Sendable {
         return await fetch(target, freshness, of: key, started: now, for: own)
     }
 
-    /// Fetches a tree for a reader and all that wait for it. Not on the reader's actor: it waits for
-    /// servers, and decodes, and other readers must not wait for that actor.
+    /// Fetches a tree for a reader, and for all readers that wait for the same fetch. Does not run
+    /// on the reader's actor: the others would have to wait for that actor.
     @concurrent
     private func fetch<Value>(
         _ target: Target<Value>, _ freshness: Freshness, of key: FlightKey, started: Moment,
@@ -428,11 +428,11 @@ public final class SharedCache: Sendable {
     }
 
     /// Reads near while some servers are not current. Returns the hit if the servers of all records
-    /// of the tree are current. Returns nil otherwise, and if all servers are current: then the near
-    /// cache was read before.
+    /// of the tree are current. Returns nil otherwise, and if all servers are current: then the
+    /// near cache was read before.
     ///
-    /// A tree in memory does not tell the servers of its records, so the read decodes it again. That
-    /// takes a fraction of a fetch, and no time of servers.
+    /// A tree in memory does not tell the servers of its records, so the read decodes it again.
+    /// That takes a fraction of a fetch, and no time of servers.
     private func outcomeFromCurrentServers<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) -> ReadOutcome<Value>? {

@@ -139,8 +139,9 @@ struct TreeFetch<Value> {
 
     /// The most records that are fetched because they might be needed.
     private static var speculation: Int { 20_000 }
-    /// How often records are fetched again because they have changed meanwhile. After seven attempts
-    /// all records of a changed server are fetched at once, if one question has room for them.
+    /// How often records are fetched again because they have changed meanwhile. After seven
+    /// attempts all records of a changed server are fetched at once, if one question has room for
+    /// them.
     private static var attempts: Int { 12 }
 
     /// - Parameters:

@@ -13,9 +13,9 @@ import Synchronization
 /// millisecond. That saves two changes of threads, which take longer than a server nearby. After
 /// that the thread of the connection goes on waiting.
 ///
-/// A request ends at the latest after twice the timeout: with an answer, or with an error. While the
-/// server can't be reached, requests fail at once, and a connection is tried after 50 ms, then after
-/// twice that, up to 2 s. All threads may use the client.
+/// A request ends at the latest after twice the timeout: with an answer, or with an error. While
+/// the server can't be reached, requests fail at once, and a connection is tried after 50 ms, then
+/// after twice that, up to 2 s. All threads may use the client.
 public final class RedisClient: Sendable {
     /// The server.
     public let address: RedisAddress
@@ -85,8 +85,8 @@ public final class RedisClient: Sendable {
         return reply
     }
 
-    /// Returns the connected lane with the fewest requests, starting at another one each time. Lanes
-    /// without a connection are asked to connect, and used only if there is no other.
+    /// Returns the connected lane with the fewest requests, starting at another one each time.
+    /// Lanes without a connection are asked to connect, and used only if there is no other.
     private func leastLoadedLane() -> Lane {
         let first = next.wrappingAdd(1, ordering: .relaxed).newValue
         let start = Int(UInt(bitPattern: first) % UInt(lanes.count))

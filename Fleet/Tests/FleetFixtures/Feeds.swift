@@ -1,8 +1,8 @@
 public import EspalierModels
 public import EspalierRecords
 
-// A feed of 601 nodes if it has 100 posts: itself, its posts, two comments for each of them, and the
-// 300 authors. The types are records by hand, and JSON by `Codable`.
+// A feed of 601 nodes if it has 100 posts: itself, its posts, two comments for each of them, and
+// the 300 authors. The types are records by hand, and JSON by `Codable`.
 
 /// A feed with its posts.
 public struct Feed: NormalizedModel, Codable, Sendable, Equatable {

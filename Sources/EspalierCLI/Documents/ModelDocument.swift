@@ -129,7 +129,9 @@ extension JSONPath {
         return nil
     }
 
-    /// Returns the values that the path selects, and the elements of an array in its place.
+    /// Returns the values that the path selects. An array counts as its elements.
+    ///
+    /// - Throws: A `CommandFailure` if the path selects nothing.
     func models(in document: JSONValue) throws(CommandFailure) -> [JSONValue] {
         let values = values(in: document)
         guard !values.isEmpty else {

@@ -31,8 +31,8 @@ struct IdentityOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The type of the models (default: the type of the last property of --path, or root). \
-            Give it if documents have models of several types.
+            The type of the models (default: the type of the last name of --path, or root). One \
+            import gives all models one type: import models of several types separately.
             """,
             valueName: "type"))
     var rootType: String?

@@ -8,8 +8,8 @@ import Darwin
 /// structure was last checked.
 ///
 /// The mark of an intact file cannot show every damage: a drive may return other bytes than were
-/// written, and the times of the file stay. Such a file kills the process that uses it. This record
-/// makes sure that it does so once at most.
+/// written, and the times of the file stay. Such a file kills the process that uses it. These
+/// words make sure that it does so once at most.
 ///
 /// ```
 ///   users        24 bits: how many processes have the file open; above them, 40 bits of the inode

@@ -190,10 +190,10 @@ extension NormalizedCache {
 
     private func submit(
         _ nameSpace: NameSpace, _ identifier: String,
-        _ operation: @escaping @Sendable (WriteOperation.Entry) -> WriteOperation
+        _ operation: @escaping @Sendable (RecordName) -> WriteOperation
     ) -> WriteTicket {
         guard !identifier.isEmpty else { return reject(.noIdentifier) }
-        let entry = WriteOperation.Entry(nameSpace: nameSpace, identifier: identifier)
-        return submit(isDroppable: false) { _ in operation(entry) }
+        let name = RecordName(nameSpace, identifier)
+        return submit(isDroppable: false) { _ in operation(name) }
     }
 }

@@ -140,11 +140,9 @@ extension NormalizedCache {
     }
 
     func delete(_ entries: [(NameSpace, String)]) -> WriteTicket {
-        let entries = entries.map { WriteOperation.Entry(nameSpace: $0.0, identifier: $0.1) }
-        guard entries.allSatisfy({ !$0.identifier.isEmpty }) else {
-            return reject(.noIdentifier)
-        }
-        return submit(isDroppable: false) { _ in .delete(entries) }
+        guard entries.allSatisfy({ !$0.1.isEmpty }) else { return reject(.noIdentifier) }
+        let names = entries.map { RecordName($0.0, $0.1) }
+        return submit(isDroppable: false) { _ in .delete(names) }
     }
 
     /// Returns the key that this write shares with later writes that may overwrite it; nil if all

@@ -26,10 +26,10 @@ extension CommitTransaction {
     /// record may lie on one of them or lead to one. The operation ends with a search.
     func suspectSplit(at handle: Handle) { cycleSuspects.splitting.append(handle) }
 
-    /// The records that the search looks at for one suspect.
+    /// The most records that the search looks at for one suspect.
     private static let suspectLimit = 512
-    /// The records that the searches of one kind look at for all suspects of an operation.
-    private static let searchLimit = 4_096
+    /// The most records that the searches of one kind look at for all suspects of an operation.
+    private static let operationLimit = 4_096
 
     /// Flags the cycles that an operation has closed, and those into which it has split a larger
     /// one.
@@ -51,7 +51,7 @@ extension CommitTransaction {
         var closed = CycleFinder()
         var flagged: Set<Handle> = []
         for handle in closing {
-            let limit = min(Self.suspectLimit, Self.searchLimit - closed.lookCount)
+            let limit = min(Self.suspectLimit, Self.operationLimit - closed.lookCount)
             let isComplete =
                 try limit > 0
                 && closed.search(from: handle, limit: limit) { record in
@@ -63,7 +63,7 @@ extension CommitTransaction {
         }
         var split = CycleFinder()
         for handle in suspects.splitting {
-            let limit = Self.searchLimit - split.lookCount
+            let limit = Self.operationLimit - split.lookCount
             guard limit > 0 else { break }
             split.search(from: handle, limit: limit) { records.children(of: $0) }
         }

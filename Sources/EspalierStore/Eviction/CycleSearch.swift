@@ -2,6 +2,7 @@ package import EspalierRecords
 
 // The two searches for cycles: `CycleFinder` finds a record of each cycle, so that it can be
 // flagged, and `CycleSearch` all records of one cycle, so that it can be judged and evicted.
+// `KnownCycles` keeps what searches have found for those after them.
 
 /// Finds records at which cycles close: depth first, without recursion, each record once.
 /// ``CycleSearch`` finds all records of one cycle instead.

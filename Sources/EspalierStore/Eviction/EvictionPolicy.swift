@@ -4,7 +4,7 @@ package import EspalierRecords
 //
 // The files of this folder, in the order to read them:
 //
-// - EvictionPolicy: the states of a record, and the rule that decides which record is evicted next.
+// - EvictionPolicy: the states of a record, and which record is evicted next.
 // - RecencyOrder: the order in which a transaction looks at records.
 // - Evictor: evicts in one transaction, and removes records.
 // - PendingRemoval: the removal of large records, in steps.
@@ -13,7 +13,7 @@ package import EspalierRecords
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
 // - CycleSearch: finds cycles, and the records of one.
-// - CycleCollection: flags the cycles that writes have closed, and the scan that finds the others.
+// - CycleCollection: flags the cycles that writes have closed, and scans for the others.
 // - LargeCycle: detaches records from their children where a cycle is too large to be evicted as
 //   one.
 //
@@ -102,7 +102,7 @@ package enum EvictionStep: Equatable {
 /// a removed reference hands its stamp on to what it leads to. All records of a cycle therefore
 /// count as accessed together, and with each cycle taken as one record, the cache is an acyclic
 /// graph. Only roots, and cycles without a reference from outside, can be evicted without breaking
-/// a tree. The rule evicts the one of them that was accessed longest ago. Its own stamp is exact,
+/// a tree. The policy evicts the one of them that was accessed longest ago. Its own stamp is exact,
 /// because a removed reference hands its stamp on: every record counts as accessed at least as
 /// recently as the records that refer to it.
 ///

@@ -3,7 +3,7 @@ import EspalierRecords
 
 /// How far a transaction evicts.
 enum EvictionGoal: Equatable {
-    /// Until the pages in use are below the watermark.
+    /// From above the high watermark down to the low one, see ``PagePlan``.
     case watermark
     /// Until no more than this many pages are in use.
     case pages(Int, Eviction.Reason)
@@ -84,8 +84,8 @@ struct Evictor {
         pagesBeforeEviction = try budget.check(transaction) ?? 0
     }
 
-    /// Evicts towards `goal`, in at most `stepLimit` steps. If `relistingBlocked`, first lists the
-    /// blocked records again that it can evict. `writeChanges` comes before.
+    /// Evicts towards `goal`, in at most `stepLimit` steps. If `relistingBlocked`, first lists
+    /// those blocked records again that it can evict. To be called after `writeChanges`.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
@@ -254,8 +254,8 @@ struct Evictor {
             at: WriteTime(commit.now).rawValue)
     }
 
-    /// Takes the step that the rule decides for the oldest record. Returns false if nothing is left
-    /// to evict.
+    /// Takes the step that the policy decides for the oldest record. Returns false if nothing is
+    /// left to evict.
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
     ) throws -> Bool {
@@ -424,17 +424,11 @@ private struct CommitGraph: EvictionGraph {
 /// The records that were evicted in one step: a root, or the records of a cycle. Or the one that
 /// was detached from its children.
 struct Victim: Hashable, Sendable {
-    /// The name of an evicted record.
-    struct Name: Hashable, Sendable {
-        let nameSpace: NameSpace
-        let identifier: String
-    }
-
     /// The time of their last access.
     let stamp: Stamp
     let reason: Eviction.Reason
     /// Their names. Segments have none.
-    private(set) var entries: [Name] = []
+    private(set) var names: [RecordName] = []
     /// How many of them are gone.
     private(set) var recordCount = 0
     private(set) var bytes = 0
@@ -455,20 +449,19 @@ struct Victim: Hashable, Sendable {
 
     private mutating func addName(of record: Record) {
         guard record.nameSpace != .segment else { return }
-        entries.append(Name(nameSpace: record.nameSpace, identifier: record.identifier))
+        names.append(RecordName(record.nameSpace, record.identifier))
     }
 }
 
 // Eviction removes records to which nothing outside refers, and hands the time of their last access
 // on to their children.
 extension CommitTransaction {
-    /// Evicts the record that `identifier` names, whatever its age.
+    /// Evicts the record of a name, whatever its age.
     ///
     /// - Throws: ``CacheError/Code/referenced`` if the record is pinned or another record refers to
     ///   it.
-    func evict(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction)
-        throws
-    {
+    func evict(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+        let (nameSpace, identifier) = (name.nameSpace, name.identifier.string)
         guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
             return
         }
@@ -524,10 +517,10 @@ extension CommitTransaction {
             try erase(record, in: &transaction)
             try states.forget(handle, in: transaction)
         }
-        guard !victim.entries.isEmpty else { return }
+        guard !victim.names.isEmpty else { return }
         changes.add(victim)
         evicted.add(
-            records: victim.entries.count, bytes: victim.bytes, accessedAt: stamp,
+            records: victim.names.count, bytes: victim.bytes, accessedAt: stamp,
             isGroup: handles.count > 1)
     }
 

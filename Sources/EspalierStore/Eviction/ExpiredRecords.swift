@@ -75,11 +75,13 @@ extension CommitTransaction {
 }
 
 extension CommitTransaction {
-    /// Returns whether an entry has expired. It may have been written anew since it was found.
+    /// Returns whether the record of a name has expired. It may have been written anew since it was
+    /// found.
     func hasExpired(
-        _ entry: WriteOperation.Entry, in transaction: borrowing WriteTransaction
+        _ name: RecordName, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        let match = try index.match(entry.nameSpace, entry.identifier, in: transaction.snapshot)
+        let match = try index.match(
+            name.nameSpace, name.identifier.string, in: transaction.snapshot)
         guard let handle = match?.handle else { return false }
         return try states.entry(handle, in: transaction).isExpiredRoot(
             at: WriteTime(now).rawValue)
@@ -113,17 +115,17 @@ extension NormalizedCache {
     /// - Complexity: O(*n*) in the records that have a state of their own.
     public func evictExpired() async throws -> Int {
         var count = 0
-        for names in try expiredEntries() {
+        for names in try expiredNames() {
             try await submit(isDroppable: false) { _ in .evictExpired(names) }.committed
             count += names.count
         }
         return count
     }
 
-    /// Returns the entries that have expired, in batches for one commit each.
-    private func expiredEntries() throws -> [[WriteOperation.Entry]] {
+    /// Returns the names of roots that have expired, in batches for one commit each.
+    private func expiredNames() throws -> [[RecordName]] {
         let second = engine.generations.clock.second
-        let entries = try withTransaction(.latest) { transaction, generation in
+        let names = try withTransaction(.latest) { transaction, generation in
             var handles: [Handle] = []
             try transaction.forEachState(generation.keyspaces) { handle, state in
                 if state.isExpiredRoot(at: second) { handles.append(handle) }
@@ -131,13 +133,11 @@ extension NormalizedCache {
             let source = try SnapshotSource(transaction.snapshot, of: generation)
             let reader = TreeReader(source: source)
             return handles.compactMap { handle in
-                reader.name(of: handle).map {
-                    WriteOperation.Entry(nameSpace: $0.nameSpace, identifier: $0.identifier)
-                }
+                reader.name(of: handle).map { RecordName($0.nameSpace, $0.identifier) }
             }
         }
-        return stride(from: 0, to: entries.count, by: 256).map {
-            Array(entries[$0..<min($0 + 256, entries.count)])
+        return stride(from: 0, to: names.count, by: 256).map {
+            Array(names[$0..<min($0 + 256, names.count)])
         }
     }
 }

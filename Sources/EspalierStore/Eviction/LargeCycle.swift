@@ -27,7 +27,7 @@ extension CommitTransaction {
         return pins.isPinned(handle)
     }
 
-    /// Detaches a record from its children, at most ``removal.batch`` in one step. A record that
+    /// Detaches a record from its children, at most `removal.batch` in one step. A record that
     /// can't be rewritten in one step, because it is long or malformed, becomes lost instead.
     ///
     /// - Returns: Whether children are left for a further step.

@@ -3,7 +3,7 @@ import EspalierRecords
 
 /// How the pages of a cache's map are divided between records, copies, and eviction.
 ///
-///     0                                                high   capacity - reserve   capacity
+///     0                                       highWatermark   capacity - reserve   capacity
 ///     | records, index, state ........................ | copies ... | eviction alone ..|
 ///
 /// LMDB never writes a page in place: a commit needs a free page for each page that it changes, and
@@ -17,7 +17,7 @@ package struct PagePlan: Sendable, Equatable {
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// The watermark: above this many pages in use, commits evict.
+    /// Above this many pages in use, commits begin to evict.
     package var highWatermark: Int {
         let root = Double(capacity).squareRoot()
         return capacity - max(14 + Int(2 * root), min(capacity * 19 / 1_000, 6_000))

@@ -17,6 +17,7 @@ struct RemovalProgress {
     /// The record whose removal was continued last.
     var record: Record?
 
+    /// The batch of a step that has enough pages.
     static let largestBatch = 64
 }
 

@@ -105,7 +105,7 @@ class MemoryTree: @unchecked Sendable {
     /// The last commit in which the tree is known to be right.
     var checkedCommit: UInt64 { checked.load(ordering: .acquiring) }
 
-    /// Whether the tree is right in the last commit of the history, which the tree then notes.
+    /// Whether the tree is valid in the last commit of the history, which the tree then notes.
     var isValid: Bool { lentSource.with(isValid) }
 
     private func isValid(in source: MemorySource) -> Bool {

@@ -1,17 +1,6 @@
 import EspalierModels
 import EspalierRecords
 
-/// The name of a record, compared by its bytes.
-struct RecordName: Hashable, Sendable {
-    let nameSpace: NameSpace
-    let identifier: Identifier
-
-    init(_ nameSpace: NameSpace, _ identifier: String) {
-        self.nameSpace = nameSpace
-        self.identifier = Identifier(identifier)
-    }
-}
-
 /// An optimistic change that is neither confirmed nor rolled back: writes that are applied again
 /// each time the records below them change.
 ///
@@ -117,9 +106,9 @@ extension BatchSection {
             writer.append(Kind.key.rawValue)
             writer.append(string: key)
             value.append(to: &writer)
-        case .delete(let entry):
+        case .delete(let name):
             writer.append(Kind.delete.rawValue)
-            RecordName(entry.nameSpace, entry.identifier).append(to: &writer)
+            name.append(to: &writer)
         case .collection(let key, let operation):
             let (kind, numbers, elements) = try parts(of: operation)
             writer.append(kind.rawValue)
@@ -167,7 +156,7 @@ extension BatchSection {
         case .node: return .root(try reader.index(below: nodeCount))
         case .delete:
             let name = try RecordName(reading: &reader)
-            return .delete(.init(nameSpace: name.nameSpace, identifier: name.identifier.string))
+            return .delete(name)
         case .key, .replaceAll, .edit, .append, .appendNew, .move: break
         }
         let key = try reader.string(count: reader.count())

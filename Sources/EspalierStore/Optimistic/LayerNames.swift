@@ -29,8 +29,8 @@ extension CommitTransaction {
             names.insert(RecordName(.collection, key))
         case .batch(let sections):
             for section in sections { try add(section, to: &names, in: transaction) }
-        case .delete(let entries):
-            for entry in entries { names.insert(RecordName(entry.nameSpace, entry.identifier)) }
+        case .delete(let deleted):
+            names.formUnion(deleted)
         case .restore(let records, _):
             for record in records { names.insert(RecordName(record.nameSpace, record.identifier)) }
         default: break
@@ -49,8 +49,8 @@ extension CommitTransaction {
                 try addKey(section.tree.entries[index].identifier, to: &names, in: transaction)
             case .key(let key, _): names.insert(RecordName(.key, key))
             case .collection(let key, _): names.insert(RecordName(.collection, key))
-            case .delete(let entry):
-                names.insert(RecordName(entry.nameSpace, entry.identifier))
+            case .delete(let name):
+                names.insert(name)
             }
         }
     }

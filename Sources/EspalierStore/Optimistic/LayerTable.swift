@@ -27,8 +27,8 @@ struct ConfirmedRecord: Equatable, Sendable {
 ///
 /// The parts of an entry are as long as a page allows, and the last ends with a check of all bytes.
 /// The record itself, in `nodes`, always has the layers applied: a read costs the same with layers
-/// as without. Each record under layers is held, as a pin holds it, and so are the children of what
-/// is stored here, so that eviction reaches none of them.
+/// as without. Each record under layers has one reference more, as with a pin, and so have the
+/// children of what is stored here: eviction reaches none of them.
 ///
 /// A value, so that a failed transaction leaves the table of the last commit as it was.
 struct LayerTable: Sendable {
@@ -130,8 +130,8 @@ struct LayerTable: Sendable {
     /// Whether a layer applies to a record.
     func hasLayers(_ handle: Handle) -> Bool { handles.contains(handle) }
 
-    /// The handles that the table keeps from being evicted, with repetitions.
-    var layeredHandles: [Handle] {
+    /// The handles to which the table adds a reference, with repetitions.
+    var retainedHandles: [Handle] {
         records.values.flatMap { [$0.handle] + ($0.confirmed.content?.children ?? []) }
     }
 

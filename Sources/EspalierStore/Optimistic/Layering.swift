@@ -97,7 +97,7 @@ extension CommitTransaction {
         try report(names, shown, since: before, in: &transaction)
     }
 
-    /// Keeps what a name leads to as confirmed, and makes sure that the name has its handle.
+    /// Stores what a name leads to as confirmed, and makes sure that the name has its handle.
     private func storeConfirmed(
         _ name: RecordName, _ confirmed: ConfirmedRecord, in transaction: inout WriteTransaction
     ) throws {
@@ -124,7 +124,7 @@ extension CommitTransaction {
         return handle
     }
 
-    /// Holds a record and the children of what is confirmed, as a pin does.
+    /// Adds a reference to a record and to the children of what is confirmed, as a pin does.
     private func retain(
         _ handle: Handle, _ confirmed: ConfirmedRecord, in transaction: borrowing WriteTransaction
     ) throws {
@@ -364,9 +364,9 @@ extension CommitTransaction {
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
                 in: &transaction)
-        case .delete(let entry):
-            guard names.contains(RecordName(entry.nameSpace, entry.identifier)) else { return }
-            try delete(entry.nameSpace, entry.identifier, in: &transaction)
+        case .delete(let name):
+            guard names.contains(name) else { return }
+            try delete(name.nameSpace, name.identifier.string, in: &transaction)
         }
     }
 }

@@ -123,7 +123,7 @@ extension CommitTransaction {
             counters.rawBytes += UInt64(record.rawByteCount)
         }
         let stored = handles
-        for handle in try transaction.pinnedHandles(keyspaces) + layers.layeredHandles {
+        for handle in try transaction.pinnedHandles(keyspaces) + layers.retainedHandles {
             references[handle, default: 0] += 1
         }
         handles.formUnion(references.keys)

@@ -156,9 +156,8 @@ extension NormalizedCache {
     package func restore(_ records: [RestoredRecord], as restoration: Restoration = Restoration())
         -> WriteTicket
     {
-        guard Set(records.map(RecordKey.init)).count == records.count else {
-            return reject(.restoredTwice)
-        }
+        let names = Set(records.map { RecordName($0.nameSpace, $0.identifier) })
+        guard names.count == records.count else { return reject(.restoredTwice) }
         guard records.allSatisfy({ !$0.identifier.isEmpty }) else {
             return reject(.noIdentifier)
         }
@@ -183,10 +182,10 @@ extension NormalizedCache {
     /// - Returns: A ticket. It succeeds also where the cache has none of the records.
     @discardableResult
     package func outdate(_ names: [(nameSpace: NameSpace, identifier: String)]) -> WriteTicket {
-        let entries = names.lazy.filter { !$0.identifier.isEmpty }.map {
-            WriteOperation.Entry(nameSpace: $0.nameSpace, identifier: $0.identifier)
+        let named = names.lazy.filter { !$0.identifier.isEmpty }.map {
+            RecordName($0.nameSpace, $0.identifier)
         }
-        let operation = WriteOperation.outdate(Array(entries))
+        let operation = WriteOperation.outdate(Array(named))
         return submit(isDroppable: false) { _ in operation }
     }
 
@@ -316,17 +315,6 @@ extension SnapshotReader {
         if let reason = try read() { return .miss(reason) }
         names = expired
         return .hit(Hit(value: (), isCut: false, recordCount: expired.count))
-    }
-}
-
-/// The key under which the index finds a record.
-private struct RecordKey: Hashable {
-    let nameSpace: NameSpace
-    let identifier: Identifier
-
-    init(_ record: RestoredRecord) {
-        nameSpace = record.nameSpace
-        identifier = Identifier(record.identifier)
     }
 }
 

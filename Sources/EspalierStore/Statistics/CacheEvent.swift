@@ -114,11 +114,11 @@ extension Broadcast where Element == CacheEvent {
         }
         guard hasSubscribers, !changes.victims.isEmpty else { return }
         for victim in changes.victims {
-            guard let entry = victim.entries.first else { continue }
+            guard let name = victim.names.first else { continue }
             send(
                 .evicted(
                     Eviction(
-                        identifier: entry.identifier, nameSpace: entry.nameSpace,
+                        identifier: name.identifier.string, nameSpace: name.nameSpace,
                         reason: victim.reason, records: victim.recordCount,
                         bytes: ByteCount(victim.bytes),
                         age: timeline.age(of: victim.stamp, at: now).map { .seconds($0) })))

@@ -1,6 +1,17 @@
 import EspalierLMDB
 package import EspalierRecords
 
+/// The name of a record, compared by its bytes.
+struct RecordName: Hashable, Sendable {
+    let nameSpace: NameSpace
+    let identifier: Identifier
+
+    init(_ nameSpace: NameSpace, _ identifier: String) {
+        self.nameSpace = nameSpace
+        self.identifier = Identifier(identifier)
+    }
+}
+
 /// Makes the keys of the index. `Keyspaces.indexKey` hashes them in an encrypted file.
 ///
 ///     key  = name space, identifier                             if that fits LMDB's 511 bytes

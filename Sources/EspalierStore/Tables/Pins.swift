@@ -65,7 +65,8 @@ final class PinTable {
         return value
     }
 
-    /// Notes how many entries optimistic changes have. They hold records as pins do.
+    /// Notes how many entries the keyspace `layers` has. Optimistic changes keep records as pins
+    /// do.
     func setLayerEntries(_ count: Int) {
         if count < change.layerEntries { change.noteRelease() }
         change.layerEntries = count
@@ -341,7 +342,7 @@ extension CommitTransaction {
     /// - Complexity: Reads all of these records.
     func measurePins(in transaction: borrowing WriteTransaction) throws {
         pins.beginMeasurement()
-        try pins.add(transaction.pinnedHandles(keyspaces) + layers.layeredHandles) {
+        try pins.add(transaction.pinnedHandles(keyspaces) + layers.retainedHandles) {
             try readableRecord($0)
         }
     }
@@ -364,6 +365,6 @@ extension Snapshot {
     /// them.
     package func keptHandles(_ keyspaces: Keyspaces) throws -> [Handle] {
         try pinnedHandles(keyspaces)
-            + LayerTable(keyspaces, self, valueLimit: .max).layeredHandles
+            + LayerTable(keyspaces, self, valueLimit: .max).retainedHandles
     }
 }

@@ -212,7 +212,7 @@ package struct Verifier {
     private mutating func readLayers(_ snapshot: Snapshot) throws {
         let layers = try LayerTable(keyspaces, snapshot, valueLimit: .max)
         if layers.isDamaged { report.add(0, "an optimistic change that can't be read") }
-        for handle in layers.layeredHandles { references[handle, default: 0] += 1 }
+        for handle in layers.retainedHandles { references[handle, default: 0] += 1 }
         report.optimisticChanges = layers.layers.count
     }
 

@@ -154,7 +154,7 @@ public final class CacheTransaction {
     /// - Throws: A ``CacheError`` that ends the transaction, or `noIdentifier`.
     public func delete(_ identifier: String) throws {
         guard !identifier.isEmpty else { throw CacheError.noIdentifier }
-        try write { _ in .delete([.init(nameSpace: .node, identifier: identifier)]) }
+        try write { _ in .delete([.init(.node, identifier)]) }
     }
 
     private func write(_ operation: (Flattener) throws -> WriteOperation) throws {

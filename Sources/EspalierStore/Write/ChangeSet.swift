@@ -104,11 +104,11 @@ public struct ChangeSet: Sendable, Hashable {
 
     mutating func add(_ victim: Victim) {
         victims.append(victim)
-        for entry in victim.entries {
-            if entry.nameSpace == .node {
-                evicted.append(entry.identifier)
+        for name in victim.names {
+            if name.nameSpace == .node {
+                evicted.append(name.identifier.string)
             } else {
-                keys.append(entry.identifier)
+                keys.append(name.identifier.string)
             }
         }
     }

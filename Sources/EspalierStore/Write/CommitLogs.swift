@@ -45,7 +45,7 @@ final class CommitLogs: Sendable {
     func touchTargets(of operations: [WriteOperation], in generation: Generation) {
         for case .pin(let entry) in operations {
             let handle = try? generation.environment.read {
-                try $0.handle(generation.keyspaces, entry.nameSpace, entry.identifier)
+                try $0.handle(generation.keyspaces, entry.nameSpace, entry.identifier.string)
             }
             if let handle { _ = accesses.touch(handle, in: generation.name) }
         }

@@ -1,5 +1,4 @@
 import EspalierLMDB
-import EspalierRecords
 
 /// Decides what follows a failed commit. `Committer` asks it in two loops: `commitMakingRoom` for
 /// *make room*, and `commit` for the rest.
@@ -143,8 +142,8 @@ enum CommitPolicy {
         case .environmentClosed, .environmentPanicked, .mapResized:
             return history.hasReopened ? fail : .reopen
         case .lockTimeout, .directoryGone:
-            // One by one, each operation would wait for the lock again, or be made without those
-            // before it.
+            // One by one, each operation would wait for the lock again. After the loss of the
+            // directory, later ones would be made in the new generation without those before.
             return .fail
         case .diskFull:
             guard history.hasRetried else { return .retryOnce }

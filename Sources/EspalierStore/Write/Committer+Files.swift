@@ -1,8 +1,8 @@
 import EspalierLMDB
-import EspalierRecords
 import Synchronization
 
-// What becomes of commits if the disk is full, or if the files of the cache are gone.
+// What becomes of commits if the disk is full, or if the files of the cache are gone; and new
+// generations.
 extension Committer {
     // MARK: - Full disk
 
@@ -36,6 +36,16 @@ extension Committer {
             mapSize: Generation.mapSize(for: generation.budget), deadline: .zero)
     }
 
+    /// Returns the error of a cache for a failed commit. If the map is limited to the file, a full
+    /// cache is a full disk.
+    func explained(_ error: any Error, in generation: Generation?) -> CacheError {
+        let explained = CacheError(error, budget: generation?.budget)
+        guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
+            return explained
+        }
+        return CacheError(LMDBError.diskFull)
+    }
+
     // MARK: - Missing files
 
     /// How long commits may succeed after the files were last seen in their place.
@@ -67,14 +77,7 @@ extension Committer {
         throw .directoryGone(cause: nil)
     }
 
-    /// Returns the error of a cache for a failed commit.
-    func explained(_ error: any Error, in generation: Generation?) -> CacheError {
-        let explained = CacheError(error, budget: generation?.budget)
-        guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
-            return explained
-        }
-        return CacheError(LMDBError.diskFull)
-    }
+    // MARK: - New generations
 
     /// Copies the contents into a new generation, see `GenerationHolder.move`. Returns how many
     /// names were lost.

@@ -39,27 +39,25 @@ extension CommitTransaction {
         case .optimistic(let step): try apply(step, in: &transaction)
         case .outbox(let step): try apply(step, in: &transaction)
         case .transaction(let body): try run(body, in: &transaction)
-        case .delete(let entries):
-            for entry in entries
-            where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
+        case .delete(let names):
+            for name in names
+            where try delete(name.nameSpace, name.identifier.string, in: &transaction) {
                 counters.deletes += 1
             }
         case .restore(let records, let restoration):
             var restorer = Restorer(self, restoration)
             try restorer.restore(records, in: &transaction)
             counters.writes += 1
-        case .outdate(let entries):
-            for entry in entries { try outdate(entry, in: &transaction) }
-        case .evict(let entries):
-            for entry in entries {
-                try evict(entry.nameSpace, entry.identifier, in: &transaction)
+        case .outdate(let names):
+            for name in names { try outdate(name, in: &transaction) }
+        case .evict(let names):
+            for name in names { try evict(name, in: &transaction) }
+        case .evictExpired(let names):
+            for name in names where try hasExpired(name, in: transaction) {
+                try evict(name, in: &transaction)
             }
-        case .evictExpired(let entries):
-            for entry in entries where try hasExpired(entry, in: transaction) {
-                try evict(entry.nameSpace, entry.identifier, in: &transaction)
-            }
-        case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
-        case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .pin(let name): try pin(name.nameSpace, name.identifier.string, in: &transaction)
+        case .unpin(let name): try unpin(name.nameSpace, name.identifier.string, in: &transaction)
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
         case .repair(let repair):
             contentChanges.changeAnything()
@@ -105,11 +103,11 @@ extension CommitTransaction {
             slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
     }
 
-    /// Makes the record of an entry count as expired, if there is one.
+    /// Makes the record of a name count as expired, if there is one.
     private func outdate(
-        _ entry: WriteOperation.Entry, in transaction: inout WriteTransaction
+        _ name: RecordName, in transaction: inout WriteTransaction
     ) throws {
-        let (nameSpace, identifier) = (entry.nameSpace, entry.identifier)
+        let (nameSpace, identifier) = (name.nameSpace, name.identifier.string)
         guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot),
             let record = try readableRecord(match.handle), record.isNamed(identifier, in: nameSpace)
         else { return }

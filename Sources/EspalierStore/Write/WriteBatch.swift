@@ -217,8 +217,8 @@ public struct WriteBatch: Sendable {
 
     private mutating func delete(_ nameSpace: NameSpace, _ identifier: String) {
         guard !identifier.isEmpty else { return fail(.noIdentifier) }
-        let entry = WriteOperation.Entry(nameSpace: nameSpace, identifier: identifier)
-        drafts.append(Draft(policy: .ofTypes, isDelete: true) { _ in .delete(entry) })
+        let name = RecordName(nameSpace, identifier)
+        drafts.append(Draft(policy: .ofTypes, isDelete: true) { _ in .delete(name) })
     }
 
     private mutating func fail(_ error: CacheError) { failure = failure ?? error }
@@ -254,7 +254,7 @@ struct BatchSection: Sendable {
         case root(Int)
         case key(String, ValueDraft)
         case collection(String, CollectionOperation)
-        case delete(WriteOperation.Entry)
+        case delete(RecordName)
     }
 
     let tree: FlattenedTree
@@ -289,8 +289,8 @@ extension CommitTransaction {
                 try CollectionWriter(self).apply(
                     operation, toCollection: key, expecting: nil, handles: handles,
                     in: &transaction)
-            case .delete(let entry):
-                if try delete(entry.nameSpace, entry.identifier, in: &transaction) {
+            case .delete(let name):
+                if try delete(name.nameSpace, name.identifier.string, in: &transaction) {
                     counters.deletes += 1
                 }
             }

@@ -21,17 +21,18 @@ enum WriteOperation: Sendable {
     case outbox(OutboxStep)
     /// Runs code that reads and writes in the commit.
     case transaction(TransactionBody)
-    case delete([Entry])
+    /// Deletes the records of names.
+    case delete([RecordName])
     /// Puts records in place of those under their names.
     case restore([RestoredRecord], Restoration)
-    /// Makes entries count as expired.
-    case outdate([Entry])
-    /// Evicts entries, however lately they were accessed, if nothing refers to them.
-    case evict([Entry])
-    /// Evicts those entries that have expired, and to which nothing refers.
-    case evictExpired([Entry])
-    case pin(Entry)
-    case unpin(Entry)
+    /// Makes the records of names count as expired.
+    case outdate([RecordName])
+    /// Evicts the records of names, however lately they were accessed, if nothing refers to them.
+    case evict([RecordName])
+    /// Evicts those records that have expired, and to which nothing refers.
+    case evictExpired([RecordName])
+    case pin(RecordName)
+    case unpin(RecordName)
     /// Fails unless the pinned records fit a budget.
     case checkPins(for: ByteCount)
     /// Evicts the least recently accessed records until no more than this many bytes are in use.
@@ -55,11 +56,6 @@ enum WriteOperation: Sendable {
     /// Changes nothing. When a barrier is done, every write before it is on disk.
     case barrier
 
-    struct Entry: Sendable, Hashable {
-        let nameSpace: NameSpace
-        let identifier: String
-    }
-
     /// Bytes that the operation holds in the queue.
     var byteCount: Int {
         switch self {
@@ -69,7 +65,7 @@ enum WriteOperation: Sendable {
         case .optimistic(let step): step.byteCount
         case .outbox(let step): step.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete(let entries), .outdate(let entries): 64 + entries.count * 32
+        case .delete(let names), .outdate(let names): 64 + names.count * 32
         case .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
             .collectCycles, .repairAll, .transaction,
             .repair, .checkPins, .install, .retireDictionary, .repack, .compact:

@@ -111,7 +111,7 @@ struct StaleStorageTests {
     func evicted() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
-            try cache.submit { _ in .evict([.init(nameSpace: .collection, identifier: "c")]) }
+            try cache.submit { _ in .evict([.init(.collection, "c")]) }
                 .wait()
             try expectRepaired(.append([Remark.node(9_999)]), in: cache)
         }

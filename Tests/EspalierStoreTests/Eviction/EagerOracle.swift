@@ -15,17 +15,15 @@ struct EagerOracle {
         case touchesEntryOnly
     }
 
-    typealias Name = Victim.Name
-
     struct Node {
-        let name: Name
+        let name: RecordName
         var children: [Int] = []
         var stamp = 0
     }
 
     let flaw: Flaw?
     private(set) var nodes: [Int: Node] = [:]
-    private(set) var identities: [Name: Int] = [:]
+    private(set) var identities: [RecordName: Int] = [:]
     private(set) var pins: Set<Int> = []
     private(set) var differences: [String] = []
     private(set) var evicted = 0
@@ -35,14 +33,14 @@ struct EagerOracle {
 
     init(flaw: Flaw? = nil) { self.flaw = flaw }
 
-    static func node(_ identifier: String) -> Name {
-        Name(nameSpace: .node, identifier: identifier)
+    static func node(_ identifier: String) -> RecordName {
+        RecordName(.node, identifier)
     }
 
-    func contains(_ name: Name) -> Bool { identities[name] != nil }
+    func contains(_ name: RecordName) -> Bool { identities[name] != nil }
 
     /// Returns whether a read is a hit. A key whose node was deleted is none.
-    func isReadable(_ name: Name) -> Bool {
+    func isReadable(_ name: RecordName) -> Bool {
         guard let node = identities[name].flatMap({ nodes[$0] }) else { return false }
         return name.nameSpace != .key || node.children.allSatisfy { nodes[$0] != nil }
     }
@@ -63,7 +61,7 @@ struct EagerOracle {
         for node in reach(starts) { nodes[node]?.stamp = clock }
     }
 
-    private mutating func identity(_ name: Name) -> Int {
+    private mutating func identity(_ name: RecordName) -> Int {
         if let known = identities[name] { return known }
         next += 1
         identities[name] = next
@@ -73,7 +71,7 @@ struct EagerOracle {
 
     // MARK: Operations
 
-    mutating func write(_ branches: [Branch], entry: Name? = nil) {
+    mutating func write(_ branches: [Branch], entry: RecordName? = nil) {
         clock += 1
         let all = branches.flatMap(\.all)
         let written = all.map { identity(Self.node($0.id)) }
@@ -97,13 +95,13 @@ struct EagerOracle {
         touch(touched)
     }
 
-    mutating func read(_ name: Name) {
+    mutating func read(_ name: RecordName) {
         guard let node = identities[name] else { return }
         clock += 1
         if flaw == .touchesEntryOnly { nodes[node]?.stamp = clock } else { touch([node]) }
     }
 
-    mutating func delete(_ name: Name) {
+    mutating func delete(_ name: RecordName) {
         guard let node = identities.removeValue(forKey: name) else { return }
         clock += 1
         touch([node])
@@ -111,14 +109,14 @@ struct EagerOracle {
         pins.remove(node)
     }
 
-    mutating func pin(_ name: Name) {
+    mutating func pin(_ name: RecordName) {
         guard let node = identities[name] else { return }
         clock += 1
         touch([node])
         pins.insert(node)
     }
 
-    mutating func unpin(_ name: Name) {
+    mutating func unpin(_ name: RecordName) {
         guard let node = identities[name], pins.remove(node) != nil else { return }
         clock += 1
         touch([node])
@@ -127,7 +125,7 @@ struct EagerOracle {
     // MARK: Evictions
 
     /// Returns whether the node can be evicted: nothing outside its cycle refers to it.
-    func isFree(_ name: Name) -> Bool {
+    func isFree(_ name: RecordName) -> Bool {
         guard let node = identities[name] else { return true }
         let below = reach([node])
         let cycle = below.filter { reach(nodes[$0]?.children ?? []).contains(node) }.union([node])
@@ -142,18 +140,18 @@ struct EagerOracle {
     }
 
     mutating func evict(_ victim: Victim) {
-        let group = Set(victim.entries.compactMap { identities[$0] })
-        guard group.count == victim.entries.count, let first = group.first,
+        let group = Set(victim.names.compactMap { identities[$0] })
+        guard group.count == victim.names.count, let first = group.first,
             let stamp = nodes[first]?.stamp
         else {
-            return report("\(victim.entries) is not there")
+            return report("\(victim.names) is not there")
         }
-        if !hasNoReference(group) { report("\(victim.entries) is referred to") }
+        if !hasNoReference(group) { report("\(victim.names) is referred to") }
         if victim.reason != .explicit {
             let kept = reach(pins)
             let oldest = nodes.filter { !kept.contains($0.key) }.map(\.value.stamp).min()
             if group.contains(where: { nodes[$0]?.stamp != oldest }) {
-                report("\(victim.entries) of \(stamp) is evicted before \(oldest ?? 0)")
+                report("\(victim.names) of \(stamp) is evicted before \(oldest ?? 0)")
             }
         } else {
             clock += 1

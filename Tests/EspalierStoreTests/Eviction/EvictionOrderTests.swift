@@ -79,11 +79,10 @@ final class EvictionWalk {
         case ..<840: try delete(EagerOracle.node(randomName()))
         case ..<860:
             try delete(
-                .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))"))
+                .init(.key, "k\(Int.random(in: 0..<20, using: &random))"))
         case ..<880:
             try delete(
-                .init(
-                    nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+                .init(.collection, "c\(Int.random(in: 0..<8, using: &random))")
             )
         case ..<905: try pin()
         case ..<945: try evict()
@@ -133,10 +132,9 @@ final class EvictionWalk {
 
     private func setKey() throws {
         let tree = makeTree(depth: 1)
-        let name = EagerOracle.Name(
-            nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+        let name = RecordName(.key, "k\(Int.random(in: 0..<20, using: &random))")
         try compareWrite(
-            of: { try rig.set(tree, key: name.identifier) },
+            of: { try rig.set(tree, key: name.identifier.string) },
             apply: { oracle.write([tree], entry: name) })
     }
 
@@ -147,25 +145,23 @@ final class EvictionWalk {
         }.values.sorted {
             $0.id < $1.id
         }
-        let name = EagerOracle.Name(
-            nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+        let name = RecordName(.collection, "c\(Int.random(in: 0..<8, using: &random))")
         try compareWrite(
-            of: { try rig.set(trees, collection: name.identifier) },
+            of: { try rig.set(trees, collection: name.identifier.string) },
             apply: { oracle.write(trees, entry: name) })
     }
 
     private func read() throws {
-        let name: EagerOracle.Name
+        let name: RecordName
         switch Int.random(in: 0..<10, using: &random) {
         case 0:
-            name = .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+            name = .init(.key, "k\(Int.random(in: 0..<20, using: &random))")
         case 1:
-            name = .init(
-                nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+            name = .init(.collection, "c\(Int.random(in: 0..<8, using: &random))")
         default: name = EagerOracle.node(randomName())
         }
         reads += 1
-        let isHit = try rig.read(name.nameSpace, name.identifier)
+        let isHit = try rig.read(name.nameSpace, name.identifier.string)
         if isHit != oracle.isReadable(name) {
             oracle.report("\(name) is \(isHit ? "there" : "missing")")
         }
@@ -174,26 +170,23 @@ final class EvictionWalk {
         oracle.read(name)
     }
 
-    private func delete(_ name: EagerOracle.Name) throws {
-        let entry = WriteOperation.Entry(nameSpace: name.nameSpace, identifier: name.identifier)
+    private func delete(_ name: RecordName) throws {
         try compareEvictions(
-            of: { try rig.commit(.delete([entry])) }, apply: { oracle.delete(name) })
+            of: { try rig.commit(.delete([name])) }, apply: { oracle.delete(name) })
     }
 
     private func pin() throws {
         let name = EagerOracle.node(randomName())
-        let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
         if let pinned = oracle.pins.randomElement(using: &random),
             oracle.pins.count > 2 || Bool.random(using: &random)
         {
             let name = oracle.nodes[pinned]!.name  // pins are of nodes that are there
-            let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
             try compareEvictions(
-                of: { try rig.commit(.unpin(entry)) }, apply: { oracle.unpin(name) })
+                of: { try rig.commit(.unpin(name)) }, apply: { oracle.unpin(name) })
         } else if let node = oracle.identities[name], oracle.reach([node]).count < 40 {
             // A pin is an access, and comes before the evictions that make room for it.
             oracle.read(name)
-            try compareWrite(of: { try rig.commit(.pin(entry)) }, apply: { oracle.pin(name) })
+            try compareWrite(of: { try rig.commit(.pin(name)) }, apply: { oracle.pin(name) })
         }
     }
 
@@ -202,7 +195,7 @@ final class EvictionWalk {
         let isFree = oracle.isFree(name)
         do {
             try compareEvictions {
-                try rig.commit(.evict([.init(nameSpace: .node, identifier: name.identifier)]))
+                try rig.commit(.evict([name]))
             }
             if !isFree { oracle.report("\(name) was evicted, and is referred to") }
             if oracle.contains(name) { oracle.report("\(name) was not evicted") }

@@ -5,7 +5,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("The eviction rule")
-struct EvictionRuleTests {
+struct EvictionPolicyTests {
     private func isRight(
         _ graph: MemoryGraph, _ handle: Handle, regardlessOfAge: Bool = false,
         searchLimit: Int = 100, memberLimit: Int = 100

@@ -111,7 +111,7 @@ struct CopiedPagesTests {
                 names.shuffle(using: &random)
                 let deleted = names.prefix(count / 2)
                 names.removeFirst(deleted.count)
-                operation = .delete(deleted.map { .init(nameSpace: .node, identifier: $0) })
+                operation = .delete(deleted.map { .init(.node, $0) })
             }
             let cost = try meter.commit([operation])
             #expect(cost.taken <= cost.counted, "step \(step), \(count) of \(size) bytes: \(cost)")

@@ -108,7 +108,7 @@ struct CacheTransactionTests {
     }
 
     @Test("A transaction that has to make room runs again, and its last run counts")
-    func mayUseReserve() throws {
+    func makesRoom() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             try cache.overfill(budgets: 1)
             let runs = Mutex(0)
