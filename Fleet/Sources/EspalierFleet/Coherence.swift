@@ -1,42 +1,7 @@
 import EspalierRecords
 import EspalierSharedRecords
 import EspalierStore
-import Foundation
 import Synchronization
-
-/// A moment of a clock that goes on while the process or the machine stands still, in nanoseconds.
-struct Moment: Comparable, Hashable, Sendable {
-    let nanoseconds: Int
-
-    static var now: Moment {
-        var time = timespec()
-        #if canImport(Darwin)
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        #else
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        #endif
-        return Moment(nanoseconds: Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec))
-    }
-
-    static func < (a: Moment, b: Moment) -> Bool { a.nanoseconds < b.nanoseconds }
-
-    static func + (moment: Moment, duration: Duration) -> Moment {
-        Moment(nanoseconds: moment.nanoseconds + duration.nanoseconds)
-    }
-
-    static func - (a: Moment, b: Moment) -> Duration { .nanoseconds(a.nanoseconds - b.nanoseconds) }
-}
-
-extension Duration {
-    /// Whole nanoseconds.
-    var nanoseconds: Int {
-        let (seconds, attoseconds) = components
-        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-    }
-
-    /// Whole milliseconds.
-    var milliseconds: Int { nanoseconds / 1_000_000 }
-}
 
 /// Knows how current a host's copies are. All changes of copies go through it.
 ///
@@ -394,6 +359,9 @@ final class Coherence: Sendable {
         let clock: UInt64
         /// The epoch of the server before it was asked.
         let epoch: Int
+        /// Names the process of the server that gave the number. That of the follower may be
+        /// another one, which gives the number to another commit.
+        let runIdentifier: String
     }
 
     /// The epoch of each server. Callers take it before they ask the servers.
@@ -456,18 +424,13 @@ final class Coherence: Sendable {
     /// follower skips the commit. If not, it gets them as outdated copies, which reads accept that
     /// accept expired records; they count as fresh when the follower has come so far.
     ///
-    /// - Parameters:
-    ///   - copies: The records of the commit.
-    ///   - runIdentifier: The server's process, as it named itself. That of the follower may be
-    ///     another one, which gives the number to another commit.
-    func note(ownCommit copies: [Copy], by runIdentifier: String) {
+    /// - Parameter copies: The records of the commit.
+    func note(ownCommit copies: [Copy]) {
         guard let first = copies.first else { return }
         let (isLater, waiters) = state.withLock { state -> (Bool, [Waiter]) in
             remember(copies.lazy.map { ($0.name, $0.server, $0.clock) }, &state)
-            let server = state.servers[first.server]
             let isFollowed =
-                server.isFollowed && server.epoch == first.epoch
-                && server.runIdentifier == runIdentifier
+                state.servers[first.server].isFollowed && isOfFollowedProcess(first, state)
             let isKnown =
                 isFollowed
                 && state.servers[first.server].note(first.clock, first.record.version)
@@ -542,14 +505,19 @@ final class Coherence: Sendable {
         _ copies: [Copy], isOutdated: Bool = false, _ state: inout State
     ) -> (count: Int, ticket: WriteTicket) {
         let current = copies.filter { copy in
-            copy.epoch == state.servers[copy.server].epoch
-                && copy.clock >= state.servers[copy.server].windowStart
+            isOfFollowedProcess(copy, state) && copy.clock >= state.servers[copy.server].windowStart
                 && state.recent[copy.name].map { $0 <= copy.clock } ?? true
         }
         let ticket = near.restore(
             shared: current.lazy.map { ($0.name, $0.record) }, isOutdated: isOutdated)
         for copy in current where copy.record.isTombstone { deleteEntry(copy.name) }
         return (current.count, ticket)
+    }
+
+    /// Whether the process that is followed has given a copy, and nothing was reset since then.
+    private func isOfFollowedProcess(_ copy: Copy, _ state: borrowing State) -> Bool {
+        let server = state.servers[copy.server]
+        return copy.epoch == server.epoch && copy.runIdentifier == server.runIdentifier
     }
 
     /// Deletes the copy of a key or a collection that servers do not have any more.

@@ -69,6 +69,8 @@ final class RecordServer: Sendable {
     struct Snapshot: Sendable {
         let clock: UInt64
         let values: [[UInt8]?]
+        /// Names the process of the server that has answered.
+        let runIdentifier: String
     }
 
     /// Reads the values of names: one command, and so one moment.
@@ -76,11 +78,23 @@ final class RecordServer: Sendable {
         var command = RedisCommand("MGET", count: names.count + 1)
         command.append(clockKey)
         for name in names { command.append(prefix, Self.mark(of: name), name.identifier) }
-        let reply = try await client.send(command)
+        let (reply, runIdentifier) = try await ask(command)
         guard let elements = reply.elements, elements.count == names.count + 1 else {
             throw RedisError.malformed("MGET of \(names.count) records")
         }
-        return Snapshot(clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data))
+        return Snapshot(
+            clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data),
+            runIdentifier: runIdentifier)
+    }
+
+    /// Sends a command. Returns the answer, and the run identifier of the process that gave it.
+    private func ask(
+        _ command: RedisCommand
+    ) async throws -> (reply: RedisReply, runIdentifier: String) {
+        let answer = try await client.ask([command])
+        guard let reply = answer.replies.first else { throw RedisError.malformed("no answer") }
+        if case .error(let message) = reply { throw RedisError.refused(message) }
+        return (reply, answer.runIdentifier)
     }
 
     /// Reads the descriptions of all shapes, which are few.
@@ -177,11 +191,7 @@ final class RecordServer: Sendable {
         keyCount: Int, _ arguments: [any RedisArgument]
     ) async throws -> (reply: RedisReply, runIdentifier: String) {
         func evaluate(_ digest: String) async throws -> (RedisReply, String) {
-            let command = RedisCommand("EVALSHA", [digest, keyCount] + arguments)
-            let answer = try await client.ask([command])
-            guard let reply = answer.replies.first else { throw RedisError.malformed("no answer") }
-            if case .error(let message) = reply { throw RedisError.refused(message) }
-            return (reply, answer.runIdentifier)
+            try await ask(RedisCommand("EVALSHA", [digest, keyCount] + arguments))
         }
         if let digest = script.withLock({ $0 }) {
             do {

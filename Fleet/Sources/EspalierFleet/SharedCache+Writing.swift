@@ -275,10 +275,10 @@ extension SharedCache {
                     records[change.name].map { record in
                         Coherence.Copy(
                             name: change.name, record: record, server: part.server,
-                            clock: number, epoch: epoch)
+                            clock: number, epoch: epoch, runIdentifier: runIdentifier)
                     }
                 }
-                coherence.note(ownCommit: committed, by: runIdentifier)
+                coherence.note(ownCommit: committed)
                 copies += committed
                 counters.add(\.bytesSent, part.changes.reduce(0) { $0 + $1.bytes.count })
             }
@@ -321,7 +321,8 @@ extension SharedCache {
         var known = found
         for copy in copies {
             known[copy.name] = Servers.Found(
-                record: copy.record, server: copy.server, clock: copy.clock)
+                record: copy.record, server: copy.server, clock: copy.clock,
+                runIdentifier: copy.runIdentifier)
         }
         recentWrites.insert(known)
     }

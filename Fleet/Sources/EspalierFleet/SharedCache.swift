@@ -464,7 +464,7 @@ public final class SharedCache: Sendable {
                 copies.append(
                     Coherence.Copy(
                         name: name, record: record, server: value.server, clock: value.clock,
-                        epoch: epochs[value.server]))
+                        epoch: epochs[value.server], runIdentifier: value.runIdentifier))
             }
             guard await coherence.restore(copies) == copies.count else { return nil }
             let outcome = target.readNear(near, freshness)

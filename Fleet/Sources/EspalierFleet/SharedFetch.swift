@@ -31,6 +31,8 @@ final class Servers: Sendable {
         let server: Int
         /// The commit of the server after which this was so.
         let clock: UInt64
+        /// Names the process of the server that gave the number.
+        let runIdentifier: String
 
         /// What stands where a record has its version; empty for no value.
         var version: [UInt8] {
@@ -84,7 +86,9 @@ final class Servers: Sendable {
             var unknown: [Int] = []
             var byteCount = 0
             for (position, value) in snapshot.values.enumerated() {
-                var answer = Found(record: nil, server: index, clock: snapshot.clock)
+                var answer = Found(
+                    record: nil, server: index, clock: snapshot.clock,
+                    runIdentifier: snapshot.runIdentifier)
                 if let value {
                     byteCount += value.count
                     do throws(SharedRecordError) {
@@ -265,7 +269,8 @@ struct TreeFetch<Value> {
             copies.append(
                 Coherence.Copy(
                     name: tree.name(at: position), record: record, server: value.server,
-                    clock: value.clock, epoch: epochs[value.server]))
+                    clock: value.clock, epoch: epochs[value.server],
+                    runIdentifier: value.runIdentifier))
         }
         return copies
     }

@@ -21,7 +21,8 @@ struct CoherenceTests {
     }
 
     private func copy(
-        _ id: String, of server: Int = 0, clock: UInt64, epoch: Int = 0, name: String = ""
+        _ id: String, of server: Int = 0, clock: UInt64, epoch: Int = 0, name: String = "",
+        by runIdentifier: String = "first"
     ) throws -> Coherence.Copy {
         let write = try SharedWrite(setting: [Member(id, name)])
         let version = RecordVersion(time: clock << 16, host: 1)
@@ -29,7 +30,7 @@ struct CoherenceTests {
             try write.changes(to: [:], version: version)[SharedName(.node, "Member:\(id)")])
         return Coherence.Copy(
             name: SharedName(.node, "Member:\(id)"), record: record, server: server, clock: clock,
-            epoch: epoch)
+            epoch: epoch, runIdentifier: runIdentifier)
     }
 
     private func isNear(_ id: String) -> Bool {
@@ -52,7 +53,10 @@ struct CoherenceTests {
         #expect(await 0 == coherence.restore([try copy("1", clock: 10, epoch: epochs[0])]))
         #expect(!isNear("1"))
         #expect(
-            await 1 == coherence.restore([try copy("2", clock: 10, epoch: coherence.epochs[0])]))
+            await 1
+                == coherence.restore([
+                    try copy("2", clock: 10, epoch: coherence.epochs[0], by: "second")
+                ]))
         #expect(isNear("2"))
         // The other server has lost nothing.
         #expect(await 1 == coherence.restore([try copy("3", of: 1, clock: 10, epoch: epochs[1])]))
@@ -108,7 +112,7 @@ struct CoherenceTests {
 
     @Test("An own commit that was noted early is not forgotten when older ones are processed")
     func laterOwnCommit() async throws {
-        coherence.note(ownCommit: [try copy("1", clock: 13, epoch: 0)], by: "first")
+        coherence.note(ownCommit: [try copy("1", clock: 13, epoch: 0)])
         let name = SharedName(.node, "Member:1")
         let entry = ChangeEntry(
             clock: 11, version: RecordVersion(time: 11, host: 2), names: [name])
@@ -127,7 +131,7 @@ struct CoherenceTests {
     @Test("Own commits that follow each other are near at once, before the follower hears of them")
     func ownCommits() throws {
         for clock: UInt64 in 11...13 {
-            coherence.note(ownCommit: [try copy("\(clock)", clock: clock)], by: "first")
+            coherence.note(ownCommit: [try copy("\(clock)", clock: clock)])
             #expect(isNear("\(clock)"))
         }
         _ = coherence.apply((11...13).map { entry($0, "\($0)") }, of: 0)
@@ -140,7 +144,7 @@ struct CoherenceTests {
     func confirmation() throws {
         let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())
         _ = coherence.follow(0, runIdentifier: "first", clock: 10)
-        coherence.note(ownCommit: [try copy("1", clock: 11)], by: "first")
+        coherence.note(ownCommit: [try copy("1", clock: 11)])
         coherence.confirm(0, 12, runIdentifier: "first", at: .now)
         #expect(!coherence.isCurrent(within: 60_000_000_000))
         coherence.confirm(0, 11, runIdentifier: "first", at: .now)
@@ -150,13 +154,13 @@ struct CoherenceTests {
     @Test("An own commit behind one that the host does not know leaves no older copy, and waits")
     func ownCommitAhead() async throws {
         #expect(await 2 == coherence.restore([try copy("1", clock: 10), try copy("2", clock: 10)]))
-        coherence.note(ownCommit: [try copy("1", clock: 12, name: "new")], by: "first")
+        coherence.note(ownCommit: [try copy("1", clock: 12, name: "new")])
         #expect(!isNear("1") && isNear("2"))
         #expect(await name("1", accepting: .stale) == "new", "not even as a stale copy")
         // Commit 11 of another host; with it the next own commit follows what is known.
         _ = coherence.apply([entry(11, "2", host: 2)], of: 0)
         #expect(!isNear("2"))
-        coherence.note(ownCommit: [try copy("3", clock: 13)], by: "first")
+        coherence.note(ownCommit: [try copy("3", clock: 13)])
         #expect(isNear("3"))
         #expect(await eventually { isNear("1") })
         #expect(await name("1") == "new")
@@ -183,16 +187,18 @@ struct CoherenceTests {
     @Test("A commit on another process than the one that is followed is no own commit of that one")
     func otherProcess() async throws {
         #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
-        coherence.note(ownCommit: [try copy("2", clock: 11)], by: "before the failover")
+        coherence.note(ownCommit: [try copy("2", clock: 11, by: "before the failover")])
         #expect(!isNear("2"))
         _ = coherence.apply([entry(11, "1", host: 2)], of: 0)
         #expect(!isNear("1"))
+        // Nor is what was fetched from there restored: this process has given 11 to another commit.
+        #expect(await 0 == coherence.restore([try copy("3", clock: 11, by: "before the failover")]))
     }
 
     @Test("A number that an own commit had does not hide another host's commit")
     func sameNumber() async throws {
         #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
-        coherence.note(ownCommit: [try copy("2", clock: 11)], by: "first")
+        coherence.note(ownCommit: [try copy("2", clock: 11)])
         _ = coherence.apply([entry(11, "1", host: 2)], of: 0)
         #expect(!isNear("1"))
     }
@@ -201,7 +207,7 @@ struct CoherenceTests {
     func ownCommitBeforeReset(isFollowed: Bool) async throws {
         #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
         if isFollowed { coherence.reset(0, to: 20) } else { coherence.stopFollowing(0) }
-        coherence.note(ownCommit: [try copy("1", clock: 11, name: "new")], by: "first")
+        coherence.note(ownCommit: [try copy("1", clock: 11, name: "new")])
         #expect(await name("1") == nil)
         // What was fetched before must not come back.
         #expect(await 0 == coherence.restore([try copy("1", clock: 10)]))
@@ -218,7 +224,7 @@ struct CoherenceTests {
         let copies = try ["1", "2"].map { try copy($0, clock: 10) }
         #expect(await 2 == coherence.restore(copies))
         let record = try copy("1", clock: 11, name: String(repeating: "n", count: 10_000))
-        coherence.note(ownCommit: [record], by: "first")
+        coherence.note(ownCommit: [record])
         #expect(await near.read(Member.self, "Member:1") == nil)
         #expect(await coherence.hasOutdatedCopies(of: 0))
         #expect(await near.read(Member.self, "Member:2") == Member("2"))
@@ -235,7 +241,7 @@ struct CoherenceTests {
         let copies = try ["1", "2"].map { try copy($0, clock: 10) }
         #expect(await 2 == coherence.restore(copies))
         let record = try copy("1", clock: 11, name: String(repeating: "n", count: 10_000))
-        coherence.note(ownCommit: [record], by: "first")
+        coherence.note(ownCommit: [record])
         #expect(await coherence.hasOutdatedCopies(of: 0))
         #expect(await near.read(Member.self, "Member:1") == nil)
         #expect(await near.read(Member.self, "Member:2") == Member("2"))
@@ -247,7 +253,7 @@ struct CoherenceTests {
     func failedPosition() async throws {
         near.close()
         #expect(coherence.position(of: ["a", "b"]) != nil)
-        coherence.note(ownCommit: [try copy("1", clock: 11)], by: "first")
+        coherence.note(ownCommit: [try copy("1", clock: 11)])
         #expect(await eventually { coherence.position(of: ["a", "b"]) == nil })
     }
 
