@@ -108,6 +108,15 @@ struct GenerateCommandTests {
     }
 
     @Test(
+        "A document that is no JSON is refused with the place of the mistake",
+        arguments: ["--schema", "--sample"], ["{\n\"a\": tru}", "{\n\"a\": [1,]}", "{}\n{}"])
+    func mistakes(option: String, document: String) throws {
+        let outcome = try tool.run(["generate", option, "-"], input: document)
+        #expect(outcome.code == 1 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("line 2"), "\(outcome.errors)")
+    }
+
+    @Test(
         "Arguments that contradict each other are refused",
         arguments: [
             [], ["--schema", "a", "--sample", "b"], ["--sample", "-", "--sample", "-"],

@@ -146,15 +146,19 @@ struct GenerateCommand: ParsableCommand {
         }
         let generator = Generator(options)
         if let schema {
-            let file = InputFile(path: schema)
-            return try generator.source(
-                fromSchema: Data(file.bytes()), named: Self.name(of: file))
+            let (name, data) = try Self.document(InputFile(path: schema))
+            return try generator.source(fromSchema: data, named: name)
         }
         return try generator.source(
-            fromSamples: sample.map { path in
-                let file = InputFile(path: path)
-                return (Self.name(of: file), Data(try file.bytes()))
-            })
+            fromSamples: sample.map { try Self.document(InputFile(path: $0)) })
+    }
+
+    /// Returns a document as it is. The parser of the tool sees it first: it is stricter than that
+    /// of the generator, and names the line of a mistake.
+    private static func document(_ file: InputFile) throws -> (name: String, data: Data) {
+        let bytes = try file.bytes()
+        _ = try file.parse(bytes)
+        return (name(of: file), Data(bytes))
     }
 
     /// The name of the file alone: the source must not depend on the folder.

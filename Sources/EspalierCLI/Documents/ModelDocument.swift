@@ -50,8 +50,10 @@ struct InputFile: Sendable {
     var name: String { isStandardInput ? "standard input" : path }
 
     /// Reads and parses the file.
-    func parse() throws(CommandFailure) -> JSONValue {
-        let bytes = try bytes()
+    func parse() throws(CommandFailure) -> JSONValue { try parse(bytes()) }
+
+    /// Parses the bytes of the file.
+    func parse(_ bytes: [UInt8]) throws(CommandFailure) -> JSONValue {
         do {
             return try JSONParser.parse(bytes)
         } catch {
