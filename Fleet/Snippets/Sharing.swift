@@ -24,11 +24,11 @@ func share(_ feed: Feed) async throws {
     let cache = try SharedCache(configuration)
 
     try await cache.set(feed)  // on the servers, then near
-    let feed = await cache.read(Feed.self, "Feed:7")  // near, if no host has changed it
+    let shown = await cache.read(Feed.self, "Feed:7")  // near, if no host has changed it
     try await cache.update(Person.self, "Person:1") { person in
         var person = person
         person.name = "Ada"
         return person  // every host shows it in milliseconds
     }
-    print(feed as Any)
+    print(shown as Any)
 }

@@ -52,6 +52,16 @@ struct ModelPathTests {
         #expect(try JSONPath(parsing: path).lastName == name)
     }
 
+    @Test("A name behind an array is told how to go through it")
+    func arrays() throws {
+        let error = #expect(throws: CommandFailure.self) {
+            try JSONPath(parsing: "d.edges.node").models(in: ["d": ["edges": [["node": 1]]]])
+        }
+        #expect(
+            error?.message
+                == "the document has no d.edges.node. d.edges is an array: write d.edges[*].node.")
+    }
+
     @Test("A mapping gives the type of a property") func typeMappings() throws {
         #expect(
             try TypeMapping(parsing: "user=User") == TypeMapping(property: "user", type: "User"))

@@ -253,5 +253,62 @@ struct WriteCommandTests {
         #expect(verify["isClean"] == true)
         #expect(verify["problems"] == [])
     }
+
+    @Test("Objects that name their type are nodes of that type, wherever they stand")
+    func typeKey() throws {
+        let tool = try CommandLineTool()
+        let document = """
+            {"id": "q", "issues": [{"node": {"__typename": "Issue", "id": 1, "title": "i"}}],
+             "pulls": [{"node": {"__typename": "Pull", "id": 1, "title": "p"}}]}
+            """
+        let outcome = try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--type-key", "__typename", input: document)
+        #expect(outcome.errors.isEmpty)
+        #expect(try tool.succeed("get", "c", "Issue:1", "--compact").text.contains("\"i\""))
+        #expect(try tool.succeed("get", "c", "Pull:1", "--compact").text.contains("\"p\""))
+    }
+
+    @Test("A type for a member that no object has is noted")
+    func unusedType() throws {
+        let tool = try CommandLineTool()
+        let types = ["posts=Post", "author=User", "autor=User"].flatMap { ["--type", $0] }
+        let outcome = try tool.run(
+            ["import", "c", "-", "--id-key", "id", "--path", "posts"] + types,
+            input: #"{"posts":[{"id":1,"author":{"id":2}}]}"#)
+        #expect(outcome.code == 0)
+        #expect(
+            outcome.errors == """
+                espalier: note: --type autor=User had no effect: no object has a member of that \
+                name.
+
+                """)
+        #expect(try tool("get", "c", "Post:1").code == 0)
+        #expect(try tool("get", "c", "User:2").code == 0)
+    }
+
+    @Test("A write to a damaged cache tells that what it held is gone")
+    func damaged() throws {
+        let tool = try CommandLineTool()
+        try tool.succeed("import", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
+        let files = try FileManager.default.subpathsOfDirectory(
+            atPath: tool.folder.url.path + "/c")
+        let data = try #require(files.first { $0.hasSuffix("data.mdb") })
+        let file = tool.folder.url.appending(path: "c/\(data)")
+        try Data(repeating: 0xA5, count: 40_000).write(to: file)
+        let outcome = try tool.run(
+            ["import", "c", "-", "--id-key", "id"], input: #"{"id":2}"#)
+        #expect(outcome.code == 0)
+        #expect(outcome.errors.contains("the cache began anew, and what it held is gone"))
+    }
+
+    @Test("A deletion of a name that is there in another name space says so")
+    func otherNameSpace() throws {
+        let tool = try CommandLineTool()
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--collection", "all", input: #"[{"id":1}]"#)
+        let outcome = try tool("delete", "c", "all")
+        #expect(outcome.code == 2)
+        #expect(outcome.errors.contains("nothing was deleted; a collection has that name"))
+    }
 }
 #endif

@@ -24,6 +24,10 @@ public struct FleetConfiguration: Sendable {
     }
 
     /// The servers. Each record is on one of them, by consistent hashing of its identifier.
+    ///
+    /// All hosts must write each server the same way: `localhost` and `127.0.0.1` are two servers
+    /// to them, and two databases of one server are one. If the list or its order changes, a host
+    /// loses its copies on disk.
     public var servers: [RedisAddress]
     /// The beginning of all keys on the servers.
     public var prefix = "espalier"
@@ -31,13 +35,14 @@ public struct FleetConfiguration: Sendable {
     public var host = UInt64.random(in: 1...UInt64.max)
     /// Where the near cache is.
     public var near = Near.memory
-    /// The configuration of the near cache: its budget and so on.
+    /// The configuration of the near cache: its budget and so on. Applies to ``Near/memory``, too.
     public var nearConfiguration = Configuration()
-    /// How long the copies of a host count as current after the host last knew all commits of all
-    /// servers. Default: 500 ms. Afterwards a read asks the servers.
+    /// How long copies count as current after the host last knew all commits of their servers.
+    /// Default: 500 ms. Afterwards a read asks the servers.
     public var maximumStaleness = Duration.milliseconds(500)
     /// How long reads return copies after ``maximumStaleness`` has passed, while servers can't be
-    /// reached. Default: 30 s. Outcomes mark such hits as expired. Afterwards reads miss.
+    /// reached, whatever freshness they ask for. Default: 30 s. Outcomes mark such hits as expired.
+    /// Afterwards reads miss. Zero makes them miss at once.
     public var staleLimit = Duration.seconds(30)
     /// How long a host waits after it was told of commits before it asks a server for more.
     /// Default: 1 ms. Counts as at most a fifth of ``maximumStaleness``.
@@ -45,19 +50,21 @@ public struct FleetConfiguration: Sendable {
     /// A longer pause puts more commits into one message. With hundreds of hosts, 50 ms halve the
     /// work of busy servers, and make changes known 25 ms later on average.
     public var followPause = Duration.milliseconds(1)
-    /// How long to wait for a connection and for an answer.
+    /// How long to wait for a connection and for an answer. With its time in a queue, a request may
+    /// take twice as long.
     public var timeout = Duration.seconds(1)
     /// The connections to each server, apart from the one that listens for changes.
     public var connections = 2
     /// How long a server keeps the tombstone of a deleted record. Default: 1 hour. Until then a
     /// read omits references to the record; afterwards a tree that still refers to it is a miss.
     public var tombstoneLifetime = Duration.seconds(3_600)
-    /// After how long without a write a server removes a record; nil for never.
+    /// After how long without a write a server removes a record; nil for never. Reads do not
+    /// prolong it.
     public var retention: Duration?
     /// About how many commits the stream of changes of a server keeps for hosts that were away.
-    /// Default: 100,000.
+    /// Default: 100,000. A host that was away for more commits fetches its copies anew.
     public var changeLimit = 100_000
-    /// The time of the wall clock in milliseconds since 1970, for versions and ages.
+    /// The time of the wall clock in milliseconds since 1970, for versions and ages. Tests set it.
     public var milliseconds: @Sendable () -> UInt64 = {
         UInt64(max(0, Date().timeIntervalSince1970) * 1_000)
     }

@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierInspection
 import EspalierRecords
 import EspalierStore
 
@@ -51,7 +52,8 @@ struct ImportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The path to the models in a document, as in search.statuses.", valueName: "path"),
+            "The path to the models in a document, as in search.statuses.",
+            discussion: "A name with a dot or a bracket is written ['a.b'].", valueName: "path"),
         transform: { try JSONPath(parsing: $0) })
     var path: JSONPath?
 
@@ -87,6 +89,7 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         guard !records else { return try await importRecords() }
         let documents = try files.map { try models(in: InputFile(path: $0, mayBeExport: true)) }
+        identity.noteUnused(in: documents, at: path ?? .document)
         let cache = try cache.openOrCreate(
             budget: budget.budget, compression: compression.compression)
         defer { cache.close() }
@@ -178,6 +181,7 @@ struct SetCommand: AsyncParsableCommand {
             )
         }
         let document = ModelDocument(name: file.name, models: [model])
+        identity.noteUnused(in: [document], at: .document)
         if key == nil, model.modelIdentifier == nil {
             throw CommandFailure(
                 """
@@ -215,6 +219,7 @@ struct DeleteCommand: CacheCommand {
     @MainActor
     func run(on cache: NormalizedCache) async throws {
         let (entry, changes) = (entry.entry, cache.changes())
+        let notFound = try cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
         let ticket =
             switch entry.nameSpace {
             case .collection: cache.deleteCollection(forKey: entry.text)
@@ -225,7 +230,7 @@ struct DeleteCommand: CacheCommand {
         // Closing ends the sequence of changes.
         cache.close()
         for await change in changes where !change.isEmpty { return }
-        throw CommandFailure("\(entry): not found, nothing was deleted", kind: .miss)
+        throw notFound
     }
 }
 #endif

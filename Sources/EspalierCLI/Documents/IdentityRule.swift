@@ -8,10 +8,10 @@ import EspalierRecords
 /// other object has no identity and stays inline in its parent. Numbers with a fraction or an
 /// exponent are no identities, because they can be written in several ways.
 ///
-/// The type of an object is the name of its property, or the type that a mapping gives to the
-/// property. The elements of an array belong to the array's property. The identifier is `TYPE:ID`;
-/// colons and percent signs in the type are escaped, so that two pairs of type and id never have
-/// the same identifier.
+/// The type of an object is its value under the type key, if that is a nonempty string; otherwise
+/// the name of its property, or the type that a mapping gives to the property. The elements of an
+/// array belong to the array's property. The identifier is `TYPE:ID`; colons and percent signs in
+/// the type are escaped, so that two pairs of type and id never have the same identifier.
 ///
 ///     let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
 ///     let tree = rule.tree(from: ["id": 1, "sender": ["id": 2]], type: "Message")
@@ -19,6 +19,8 @@ import EspalierRecords
 struct IdentityRule: Sendable {
     let idKey: String
     let types: [TypeMapping]
+    /// The member that names the type of an object, such as GraphQL's `__typename`; nil for none.
+    var typeKey: String?
     /// Whether a merge keeps the stored value of a member that is null.
     var nullKeeps = false
 
@@ -43,12 +45,22 @@ struct IdentityRule: Sendable {
         let id = members.first { $0.name.hasSameBytes(as: idKey) }.flatMap {
             identity(in: $0.value)
         }
+        let type = namedType(in: members) ?? type
         let members: [JSONNode.Member] = members.map {
             ($0.name, tree(from: $0.value, type: self.type(under: $0.name)))
         }
         return JSONNode(
             identifier: id.map { Self.identifier(type: type, id: $0) }, type: type,
             members: members, nullKeeps: nullKeeps)
+    }
+
+    /// Returns the type that an object names; nil if it names none.
+    private func namedType(in members: [JSONMember]) -> String? {
+        guard let typeKey,
+            case .string(let type)? = members.first(where: { $0.name.hasSameBytes(as: typeKey) })?
+                .value, !type.isEmpty
+        else { return nil }
+        return type
     }
 
     /// Returns the identity that `value` stands for, or nil if it is none.

@@ -47,6 +47,18 @@ extension JSONTree {
         return .object(JSONNode(identifier: identifier, type: node.type, members: []))
     }
 
+    /// Whether an object of the tree has a member of a name.
+    func hasMember(named name: String) -> Bool {
+        switch self {
+        case .array(let elements): elements.contains { $0.hasMember(named: name) }
+        case .object(let node):
+            node.members.contains {
+                $0.name.hasSameBytes(as: name) || $0.value.hasMember(named: name)
+            }
+        default: false
+        }
+    }
+
     /// An estimate of the bytes that storing this tree takes: at least those of its encoded values.
     var byteEstimate: Int {
         switch self {

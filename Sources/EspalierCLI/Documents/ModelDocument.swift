@@ -140,11 +140,27 @@ extension JSONPath {
             let prefixes = steps.indices.map { JSONPath(steps: Array(steps[...$0])) }
             let missing = prefixes.first { $0.values(in: document).isEmpty } ?? self
             throw CommandFailure(
-                "the document has no \(missing). Give the path to the models with --path.")
+                "the document has no \(missing).\(missing.advice(in: document))")
         }
         return values.flatMap { value in
             if case .array(let elements) = value { elements } else { [value] }
         }
+    }
+
+    /// Returns what helps with a path whose last step selects nothing.
+    private func advice(in document: JSONValue) -> String {
+        let parent = JSONPath(steps: steps.dropLast())
+        if case .name(let name)? = steps.last?.selector {
+            for case .array in parent.values(in: document) {
+                let whole = JSONPath(
+                    steps: parent.steps + [
+                        Step(selector: .all, isDescendant: false),
+                        Step(selector: .name(name), isDescendant: false),
+                    ])
+                return " \(parent.steps.isEmpty ? "It" : "\(parent)") is an array: write \(whole)."
+            }
+        }
+        return " Give the path to the models with --path; a name with a dot is written ['a.b']."
     }
 }
 #endif

@@ -8,6 +8,7 @@ struct WriteRecording {
     private let cache: NormalizedCache
     private let policy: WritePolicy
     private let changes: AsyncStream<ChangeSet>
+    private let events: AsyncStream<CacheEvent>
     private let partSize: Int
     private let evictedBefore: Int
     private static let partsOfWrite = 4
@@ -23,6 +24,7 @@ struct WriteRecording {
         self.policy = policy
         census = NodeCensus(policy: policy)
         changes = cache.ownChangeSets()
+        events = cache.events()
         // A single write may take an eighth of the budget. The records it replaces and the index
         // must fit beside it.
         let statistics = try cache.statistics()
@@ -118,8 +120,12 @@ struct WriteRecording {
             }
         }
         let evicted = (try? cache.statistics().evictions.records) ?? evictedBefore
-        // Closing ends the sequence of changes.
+        // Closing ends the sequences of changes and events.
         cache.close()
+        for await case .generationReplaced(let reason) in events {
+            Console.note(
+                "the cache began anew, and what it held is gone. Reason: \(reason).")
+        }
         if let failure {
             let rest = stored > 0 ? " Of \(tickets.count) writes, \(stored) were stored." : ""
             throw CommandFailure(failure + rest)

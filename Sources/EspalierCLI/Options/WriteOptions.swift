@@ -8,7 +8,7 @@ struct IdentityOptions: ParsableArguments {
     @Option(
         name: .customLong("id-key"),
         help: ArgumentHelp(
-            "The member that holds the identity of an object; required except with --records.",
+            "The member that holds the identity of an object.",
             discussion: """
                 An object in which it is a nonempty string or a whole number is the node TYPE:ID. \
                 Any other object stays inline in its parent. In TYPE a colon is written %3A and a \
@@ -22,7 +22,7 @@ struct IdentityOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The type of the objects under a property (default: the property's name); may be \
-            repeated.
+            repeated. The property is the name of a member, not a path.
             """,
             valueName: "property=type"),
         transform: TypeMapping.init(parsing:))
@@ -31,8 +31,17 @@ struct IdentityOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The type of the models (default: the type of the last name of --path, or root). One \
-            import gives all models one type: import models of several types separately.
+            The member that names the type of an object, such as __typename in answers of GraphQL. \
+            Objects without it have the type of their property.
+            """,
+            valueName: "name"))
+    var typeKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The type of the models (default: the last name of the path to them, or root). Models \
+            of several types need --type-key, or an import for each type.
             """,
             valueName: "type"))
     var rootType: String?
@@ -58,6 +67,9 @@ struct IdentityOptions: ParsableArguments {
         guard givenIDKey != "" else {
             throw ValidationError("--id-key needs the name of a member.")
         }
+        guard typeKey != "" else {
+            throw ValidationError("--type-key needs the name of a member.")
+        }
         guard rootType != "" else { throw ValidationError("--root-type needs a name.") }
         guard merge || !nullKeeps else { throw ValidationError("--null-keeps needs --merge.") }
         for (position, mapping) in types.enumerated() {
@@ -81,7 +93,7 @@ struct IdentityOptions: ParsableArguments {
     var given: [String] {
         [
             ("--id-key", givenIDKey != nil), ("--type", !types.isEmpty),
-            ("--root-type", rootType != nil),
+            ("--type-key", typeKey != nil), ("--root-type", rootType != nil),
             ("--merge", merge), ("--null-keeps", nullKeeps),
         ].filter(\.1).map(\.0)
     }
@@ -90,7 +102,24 @@ struct IdentityOptions: ParsableArguments {
     var idKey: String { givenIDKey ?? "" }
 
     var rule: IdentityRule {
-        IdentityRule(idKey: idKey, types: types, nullKeeps: nullKeeps)
+        IdentityRule(idKey: idKey, types: types, typeKey: typeKey, nullKeeps: nullKeeps)
+    }
+
+    /// Tells which mappings of types concern no member of the documents, nor the models at `path`.
+    func noteUnused(in documents: [ModelDocument], at path: JSONPath) {
+        let unused = types.filter { mapping in
+            path.lastName?.hasSameBytes(as: mapping.property) != true
+                && !documents.contains {
+                    $0.models.contains { $0.hasMember(named: mapping.property) }
+                }
+        }
+        for mapping in unused {
+            Console.note(
+                """
+                --type \(mapping.property)=\(mapping.type) had no effect: no object has a member \
+                of that name.
+                """)
+        }
     }
 
     /// Returns the type of the models at `path`.
