@@ -10,9 +10,9 @@ struct ExportCommand: ParsableCommand {
         abstract: "Prints every record as a line of JSON that import --records reads.",
         discussion: """
             Exports nodes, keys and collections without loss, as docs/FORMAT.md describes; a table \
-            or CSV has one row per record. The times of access are not exported. The command reads \
-            the whole snapshot before it prints, and keeps a long one in a file in $TMPDIR. Exits \
-            with 2 if it had to leave damaged records out.
+            or CSV has one row per record. Pins and times of access are not exported. The command \
+            reads the whole snapshot before it prints, and keeps a long one in a file in $TMPDIR. \
+            Exits with 2 if it had to leave damaged records out.
             """)
 
     @OptionGroup var cache: CacheArgument
@@ -62,8 +62,8 @@ struct DiffCommand: ParsableCommand {
             changed record has a row for each place that differs, with the value in the first \
             cache, a, and in the second, b. References are compared by identifier. Paths are as in \
             entities.media[0].url; $types, $declarers and $count are not fields. The order of \
-            fields and the times of access do not count. Of a "damaged" record, one cache may know \
-            only the beginning of the identifier. Exits with 2 if there is a difference.
+            fields, pins and the times of access do not count. Of a "damaged" record, one cache \
+            may know only the beginning of the identifier. Exits with 2 if there is a difference.
             """)
 
     @Argument(help: "The directory of the first cache.", completion: .directory)
