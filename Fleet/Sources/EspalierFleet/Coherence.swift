@@ -202,8 +202,7 @@ final class Coherence: Sendable {
         let waiters = state.withLock { state in
             reset(server, to: clock, &state)
             // What they wait for may be a commit of before.
-            defer { state.waiters.removeAll { $0.server == server } }
-            return state.waiters.filter { $0.server == server }
+            return takeWaiters(&state) { $0.server == server }
         }
         for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
@@ -310,8 +309,7 @@ final class Coherence: Sendable {
             state.servers[server].isFollowed = false
             // The follower may never see their commits, and would never remove them.
             state.servers[server].ownVersions = []
-            defer { state.waiters.removeAll { $0.server == server } }
-            return state.waiters.filter { $0.server == server }
+            return takeWaiters(&state) { $0.server == server }
         }
         for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
@@ -319,10 +317,7 @@ final class Coherence: Sendable {
     /// Ends waits that have lasted too long. A task of each follower calls it again and again.
     func endLateWaits() {
         let now = Moment.now
-        let waiters = state.withLock { state in
-            defer { state.waiters.removeAll { $0.deadline <= now } }
-            return state.waiters.filter { $0.deadline <= now }
-        }
+        let waiters = state.withLock { takeWaiters(&$0) { $0.deadline <= now } }
         for waiter in waiters { waiter.continuation.resume(returning: false) }
     }
 
@@ -342,11 +337,18 @@ final class Coherence: Sendable {
         }
     }
 
+    /// Takes the waits that have come to their end.
     private func takeWaiters(_ state: inout State) -> [Waiter] {
         guard !state.waiters.isEmpty else { return [] }
         let servers = state.servers
-        defer { state.waiters.removeAll { $0.clock <= servers[$0.server].applied } }
-        return state.waiters.filter { $0.clock <= servers[$0.server].applied }
+        return takeWaiters(&state) { $0.clock <= servers[$0.server].applied }
+    }
+
+    private func takeWaiters(
+        _ state: inout State, where isEnded: (Waiter) -> Bool
+    ) -> [Waiter] {
+        defer { state.waiters.removeAll(where: isEnded) }
+        return state.waiters.filter(isEnded)
     }
 
     // MARK: Copies

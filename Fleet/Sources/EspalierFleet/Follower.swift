@@ -85,14 +85,12 @@ final class Follower: Sendable {
     private func sendHeartbeat() async {
         let asked = Moment.now
         let command = RedisCommand("GET", server.clockKey)
-        guard let answer = try? await server.client.ask([command]), let reply = answer.replies.first
-        else { return }
-        if case .error = reply { return }
+        guard let (reply, runIdentifier) = try? await server.client.ask(command) else { return }
         let clock = RecordServer.clock(reply)
         guard await coherence.wait(for: clock, of: index, atMost: bound),
             await coherence.hasOutdatedCopies(of: index)
         else { return }
-        coherence.confirm(index, clock, runIdentifier: answer.runIdentifier, at: asked)
+        coherence.confirm(index, clock, runIdentifier: runIdentifier, at: asked)
     }
 
     /// Ends the thread after its current question.

@@ -78,23 +78,13 @@ final class RecordServer: Sendable {
         var command = RedisCommand("MGET", count: names.count + 1)
         command.append(clockKey)
         for name in names { command.append(prefix, Self.mark(of: name), name.identifier) }
-        let (reply, runIdentifier) = try await ask(command)
+        let (reply, runIdentifier) = try await client.ask(command)
         guard let elements = reply.elements, elements.count == names.count + 1 else {
             throw RedisError.malformed("MGET of \(names.count) records")
         }
         return Snapshot(
             clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data),
             runIdentifier: runIdentifier)
-    }
-
-    /// Sends a command. Returns the answer, and the run identifier of the process that gave it.
-    private func ask(
-        _ command: RedisCommand
-    ) async throws -> (reply: RedisReply, runIdentifier: String) {
-        let answer = try await client.ask([command])
-        guard let reply = answer.replies.first else { throw RedisError.malformed("no answer") }
-        if case .error(let message) = reply { throw RedisError.refused(message) }
-        return (reply, answer.runIdentifier)
     }
 
     /// Reads the descriptions of all shapes, which are few.
@@ -191,7 +181,7 @@ final class RecordServer: Sendable {
         keyCount: Int, _ arguments: [any RedisArgument]
     ) async throws -> (reply: RedisReply, runIdentifier: String) {
         func evaluate(_ digest: String) async throws -> (RedisReply, String) {
-            try await ask(RedisCommand("EVALSHA", [digest, keyCount] + arguments))
+            try await client.ask(RedisCommand("EVALSHA", [digest, keyCount] + arguments))
         }
         if let digest = script.withLock({ $0 }) {
             do {

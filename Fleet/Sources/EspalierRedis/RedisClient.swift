@@ -78,11 +78,21 @@ public final class RedisClient: Sendable {
     /// - Returns: The answer.
     /// - Throws: `RedisError`; `.refused` too.
     public func send(_ command: RedisCommand) async throws -> RedisReply {
-        guard let reply = try await send([command]).first else {
-            throw RedisError.malformed("no answer")
-        }
+        try await ask(command).reply
+    }
+
+    /// Sends one command, and tells which process of the server has answered.
+    ///
+    /// - Parameter command: The command.
+    /// - Returns: The answer, and the run identifier of the process.
+    /// - Throws: `RedisError`; `.refused` too.
+    public func ask(
+        _ command: RedisCommand
+    ) async throws -> (reply: RedisReply, runIdentifier: String) {
+        let answer = try await ask([command])
+        guard let reply = answer.replies.first else { throw RedisError.malformed("no answer") }
         if case .error(let message) = reply { throw RedisError.refused(message) }
-        return reply
+        return (reply, answer.runIdentifier)
     }
 
     /// Returns the connected lane with the fewest requests, starting at another one each time.

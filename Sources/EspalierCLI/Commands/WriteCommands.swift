@@ -219,7 +219,9 @@ struct DeleteCommand: CacheCommand {
     @MainActor
     func run(on cache: NormalizedCache) async throws {
         let (entry, changes) = (entry.entry, cache.changes())
-        let notFound = try cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
+        // Asked before the cache is closed. A damaged index must not keep the entry from being
+        // deleted.
+        let failure = try? cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
         let ticket =
             switch entry.nameSpace {
             case .collection: cache.deleteCollection(forKey: entry.text)
@@ -230,7 +232,7 @@ struct DeleteCommand: CacheCommand {
         // Closing ends the sequence of changes.
         cache.close()
         for await change in changes where !change.isEmpty { return }
-        throw notFound
+        throw failure ?? CommandFailure("\(entry): not found, nothing was deleted", kind: .miss)
     }
 }
 #endif
