@@ -5,6 +5,23 @@ public import Foundation
 
 // A cache that keeps copies of shared records: the near cache of a host.
 extension NormalizedCache {
+    /// Looks up the tree of the node `identifier` in memory. Finds it as `read` does, and counts the
+    /// hit; does not read records.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - identifier: The node's identifier.
+    /// - Returns: The tree; nil if memory does not have it.
+    public func nearHit<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) -> NearHit? {
+        memoryHit(type, identifier).map(NearHit.init)
+    }
+
+    /// The time of a clock that goes on while the process or the machine stands still, in
+    /// nanoseconds.
+    public static var monotonicTime: Int { Int(Moment.now.nanoseconds) }
+
     /// Puts shared records in place of those under their names, exactly as they are, in one commit.
     ///
     /// - Parameters:
@@ -210,5 +227,24 @@ extension SharedRecord {
                     bytes: bytes, references: targets.map { .node(children[Int($0.rawValue)]) })
             }
         }
+    }
+}
+
+/// A tree that the near cache has in memory.
+///
+/// A host compares the end of the look-up with the time at which it last knew the servers' commits,
+/// and so need not ask the clock again. The type is not generic: to look up the metadata of generic
+/// types takes longer than the rest of the read.
+public struct NearHit {
+    private let hit: MemoryHit
+
+    init(_ hit: MemoryHit) { self.hit = hit }
+
+    /// When the look-up ended, see ``NormalizedCache/monotonicTime``.
+    public var end: Int { Int(hit.endedAt.nanoseconds) }
+
+    /// Returns the model; nil if the look-up was for another type.
+    public func model<Model: IdentifiedModel>(as type: Model.Type) -> Model? {
+        hit.value(as: type)
     }
 }

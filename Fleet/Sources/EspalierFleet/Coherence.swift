@@ -79,11 +79,11 @@ final class Coherence: Sendable {
 
     // MARK: Age
 
-    /// Whether the host knew the commits of all servers at most `limit` nanoseconds ago.
+    /// Whether the host knew the commits of all servers at most `limit` nanoseconds before a moment.
     @inline(__always)
-    func isCurrent(within limit: Int) -> Bool {
+    func isCurrent(within limit: Int, at moment: Moment = .now) -> Bool {
         let confirmed = confirmedAt.load(ordering: .acquiring)
-        return confirmed >= 0 && Moment.now.nanoseconds - confirmed <= limit
+        return confirmed >= 0 && moment.nanoseconds - confirmed <= limit
     }
 
     /// Whether the host knew the commits of each of these servers at most `limit` nanoseconds ago.

@@ -1,18 +1,11 @@
-import Foundation
+import EspalierSharedRecords
+import EspalierStore
 
 /// A moment of a clock that goes on while the process or the machine stands still, in nanoseconds.
 struct Moment: Comparable, Hashable, Sendable {
     let nanoseconds: Int
 
-    static var now: Moment {
-        var time = timespec()
-        #if canImport(Darwin)
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        #else
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        #endif
-        return Moment(nanoseconds: Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec))
-    }
+    static var now: Moment { Moment(nanoseconds: NormalizedCache.monotonicTime) }
 
     static func < (a: Moment, b: Moment) -> Bool { a.nanoseconds < b.nanoseconds }
 

@@ -136,7 +136,12 @@ public final class SharedCache: Sendable {
     /// Whether copies count as current. Checked after a read of them: if it holds then, it also
     /// held while they were read, however long the process stood still.
     @inline(__always)
-    private var isCurrent: Bool { coherence.isCurrent(within: stalenessLimit) }
+    private var isCurrent: Bool { isCurrent(at: .now) }
+
+    @inline(__always)
+    private func isCurrent(at moment: Moment) -> Bool {
+        coherence.isCurrent(within: stalenessLimit, at: moment)
+    }
 
     // MARK: - Positions
 
@@ -185,12 +190,24 @@ public final class SharedCache: Sendable {
     public func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String
     ) async -> Model? {
+        // Two functions, as in the near cache: what is in memory needs no metadata of generic types.
+        if let hit = near.nearHit(type, identifier), isCurrent(at: Moment(nanoseconds: hit.end)) {
+            counters.addNearHit()
+            return hit.model(as: type)
+        }
+        return await readRecords(type, identifier)
+    }
+
+    /// Reads the records of the near cache, or else those of the servers.
+    @inline(never)
+    private func readRecords<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) async -> Model? {
         if let model = readNear(type, identifier) { return model }
         return await sharedOutcome(.node(type, identifier), .fresh).value
     }
 
     /// Reads the near cache, if its copies are current.
-    @inline(__always)
     private func readNear<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String
     ) -> Model? {

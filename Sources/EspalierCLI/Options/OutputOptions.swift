@@ -22,6 +22,16 @@ struct JSONOutputOptions: ParsableArguments, OutputChoice {
     var format: Format { givenFormat ?? .json }
 }
 
+/// The option that limits the number of results.
+struct LimitOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Stops after this many results.", valueName: "count"))
+    var limit: Int?
+
+    func validate() throws {
+        guard limit ?? 1 >= 1 else { throw ValidationError("--limit must be at least 1.") }
+    }
+}
+
 // The parser's conformances stand here, so that the types themselves do not import it.
 extension Format: ExpressibleByArgument {}
 extension ColorChoice: ExpressibleByArgument {}

@@ -9,17 +9,19 @@ enum Finding {
 }
 
 /// A tree in memory that is what a read asks for.
-struct MemoryHit {
+package struct MemoryHit {
     let tree: MemoryTree
     /// When the root was written; nil also for a read that does not ask for it.
     let writtenAt: Date?
     /// How old the oldest record was; nil if none may expire.
     let oldestAge: Duration?
     let isExpired: Bool
+    /// When the read ended.
+    package let endedAt: Moment
 
     /// Returns the value; nil if the read asks for another type.
     @inline(__always)
-    func value<Value: Sendable>(as type: Value.Type) -> Value? {
+    package func value<Value: Sendable>(as type: Value.Type) -> Value? {
         (tree as? MemoryValue<Value>)?.value
     }
 }
@@ -38,12 +40,12 @@ extension Engine {
         guard let memory = lentMemory, !isNested, !isInherited, target.isWhole,
             consistency == .snapshot || !queue.hasPendingWrites
         else { return nil }
-        let start = ContinuousClock.now
+        let start = Moment.now
         guard let tree = memory.with({ $0.find(target, as: value) }),
             let hit = hit(tree, for: target)
         else { return nil }
         if access == .touch, !configuration.isReadOnly { touch(tree, at: start) }
-        statistics.countHit(took: ContinuousClock.now - start)
+        statistics.countHit(took: hit.endedAt.nanoseconds(since: start))
         refetch(target, ifExpired: hit.isExpired)
         return hit
     }
@@ -56,7 +58,8 @@ extension Engine {
             ? ageRule(accepting: .stale, checksAll: false).judge(tree.ages)
             : (oldest: nil, isExpired: false)
         return MemoryHit(
-            tree: tree, writtenAt: date, oldestAge: judged.oldest, isExpired: judged.isExpired)
+            tree: tree, writtenAt: date, oldestAge: judged.oldest, isExpired: judged.isExpired,
+            endedAt: .now)
     }
 
     /// Returns the outcome of a read. `value` is what it has decoded.
@@ -106,7 +109,7 @@ extension Engine {
             maxAge: generations.maxAge, checksAll: checksAll, clock: generations.clock)
     }
 
-    private func touch(_ tree: MemoryTree, at time: ContinuousClock.Instant) {
+    private func touch(_ tree: MemoryTree, at time: Moment) {
         tree.lentSource.with { source in
             touch(CollectionOfOne(tree.handle), in: source.generationName, at: time)
             if !tree.cycles.isEmpty { touch(tree.cycles, in: source.generationName, at: time) }

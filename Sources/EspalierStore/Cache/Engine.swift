@@ -271,7 +271,7 @@ final class Engine: Sendable {
     ) -> Finding? {
         guard !isInherited, consistency == .snapshot || !queue.hasPendingWrites else { return nil }
         guard generations.isUpToDate, !isLarge(target, as: type) else { return nil }
-        let start = ContinuousClock.now
+        let start = Moment.now
         var limits = configuration.limits
         limits.maximumNodes = min(limits.maximumNodes, Self.smallTree.nodes)
         limits.maximumLogicalNodes = min(limits.maximumLogicalNodes, Self.smallTree.nodes)
@@ -285,7 +285,7 @@ final class Engine: Sendable {
         guard let finding, !hasMissingFields else { return nil }
         if case .records(.miss(.tooLarge)) = finding { return nil }
         if case .records(.miss(.tooDeep)) = finding { return nil }
-        return count(finding, of: target, took: ContinuousClock.now - start)
+        return count(finding, of: target, took: Moment.now.nanoseconds(since: start))
     }
 
     /// Whether memory has a tree of the target, changed or not, that is not small.
@@ -305,7 +305,7 @@ final class Engine: Sendable {
         if looksUp, let known = memoryHit(target, as: type, .snapshot, access) {
             return .memory(known)
         }
-        let start = ContinuousClock.now
+        let start = Moment.now
         let finding: Finding
         do {
             finding = try withSnapshot(
@@ -317,7 +317,7 @@ final class Engine: Sendable {
         }
         // A cancelled read is not counted: its caller has gone.
         if case .records(.miss(.cancelled)) = finding { return finding }
-        return count(finding, of: target, took: ContinuousClock.now - start)
+        return count(finding, of: target, took: Moment.now.nanoseconds(since: start))
     }
 
     /// Runs `body` with a reader, and hands on what the reader found: accesses, cycles and damage.
@@ -367,11 +367,10 @@ final class Engine: Sendable {
 
     /// Logs the accesses of a read at a time, in the order of `handles`.
     func touch(
-        _ handles: some Sequence<Handle>, in generation: String, at time: ContinuousClock.Instant
+        _ handles: some Sequence<Handle>, in generation: String, at time: Moment
     ) {
-        let first = AccessLog.number(of: time)
         let isDue = lentAccesses.with { accesses in
-            var (number, isDue) = (first, false)
+            var (number, isDue) = (time.nanoseconds, false)
             for handle in handles {
                 if accesses.touch(handle, in: generation, as: number) != .nothing { isDue = true }
                 number += 1
@@ -381,7 +380,7 @@ final class Engine: Sendable {
         if isDue { queue.wakeWriter() }
     }
 
-    private func count(_ finding: Finding, of target: ReadTarget, took: Duration) -> Finding {
+    private func count(_ finding: Finding, of target: ReadTarget, took: UInt64) -> Finding {
         switch finding {
         case .memory(let known):
             statistics.countHit(took: took)
@@ -393,9 +392,9 @@ final class Engine: Sendable {
 
     /// Counts a read, tells the observers of a miss, and returns `outcome`.
     ///
-    /// - Parameter took: Nil for a read that did not begin.
+    /// - Parameter took: In nanoseconds; nil for a read that did not begin.
     private func count(
-        _ outcome: ReadOutcome<Void>, of target: ReadTarget, took: Duration?
+        _ outcome: ReadOutcome<Void>, of target: ReadTarget, took: UInt64?
     ) -> ReadOutcome<Void> {
         guard let reason = outcome.reason else {
             statistics.countHit(took: took)

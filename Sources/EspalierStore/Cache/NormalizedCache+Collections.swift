@@ -8,6 +8,225 @@ public import EspalierRecords
 // element that a read leaves out because something that it can't exist without was deleted does
 // count, because that depends on the type as which the reader reads it.
 extension NormalizedCache {
+    // MARK: - Reads
+
+    /// Reads the collection under `key`. Blocks the calling thread.
+    ///
+    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
+    /// collection a miss.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, or the reason of the miss.
+    public func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) -> ReadOutcome<[Model]> {
+        outcome(.collection(type, key).accepting(freshness).dated, consistency, access) {
+            [wallClock] in
+            try $0.dated(by: wallClock).collection(type, forKey: key, into: &$1)
+        }
+    }
+
+    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
+    ///
+    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
+    /// collection a miss.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, or the reason of the miss.
+    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<[Model]> {
+        await outcome(.collection(type, key).accepting(freshness).dated, consistency, access) {
+            [wallClock] in
+            try $0.dated(by: wallClock).collection(type, forKey: key, into: &$1)
+        }
+    }
+
+    /// Reads the collection under `key`. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
+    public func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) -> [Model]? {
+        if let known = memoryHit(
+            .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
+        {
+            return known.value(as: [Model].self)
+        }
+        return decoded(.collection(type, key).accepting(freshness), consistency, access) {
+            try $0.collection(type, forKey: key, into: &$1)
+        }
+    }
+
+    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
+    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) async -> [Model]? {
+        if !Task.isCancelled,
+            let known = memoryHit(
+                .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
+        {
+            return known.value(as: [Model].self)
+        }
+        return await decoded(.collection(type, key).accepting(freshness), consistency, access) {
+            try $0.collection(type, forKey: key, into: &$1)
+        }
+    }
+
+    /// Reads a part of the collection under `key`: a page of a list. Blocks the calling thread.
+    ///
+    /// ```swift
+    /// let page = cache.collection(of: Message.self, forKey: "inbox", range: 40..<60)
+    /// ```
+    ///
+    /// Elements whose own node was deleted do not count, as in edits.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, or the reason of the miss.
+    /// - Complexity: O(*n*) in the records of these elements. While the cache has deleted nodes to
+    ///   which records still refer, also a look-up for each element in front of them.
+    public func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
+    ) -> ReadOutcome<[Model]> {
+        outcome(.collection(type, key).accepting(freshness), consistency, access) { [wallClock] in
+            try $0.dated(by: wallClock).collection(type, forKey: key, in: range, into: &$1)
+        }
+    }
+
+    /// Reads a part of the collection under `key` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order, or the reason of the miss.
+    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<[Model]> {
+        await outcome(.collection(type, key).accepting(freshness), consistency, access) {
+            [wallClock] in
+            try $0.dated(by: wallClock).collection(type, forKey: key, in: range, into: &$1)
+        }
+    }
+
+    /// Reads a part of the collection under `key`. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order; nil for a miss.
+    public func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
+    ) -> [Model]? {
+        outcome(.collection(type, key).accepting(freshness), consistency, access) {
+            try $0.collection(type, forKey: key, in: range, into: &$1)
+        }.value
+    }
+
+    /// Reads a part of the collection under `key` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The elements in order; nil for a miss.
+    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
+        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
+        consistency: Consistency = .latest, access: Access = .touch,
+        accepting freshness: Freshness = .fresh
+    ) async -> [Model]? {
+        await outcome(.collection(type, key).accepting(freshness), consistency, access) {
+            try $0.collection(type, forKey: key, in: range, into: &$1)
+        }.value
+    }
+
+    /// Returns the number of elements of the collection under `key`; nil for a miss. Blocks the
+    /// calling thread.
+    ///
+    /// Elements whose own node was deleted do not count, as in edits. An element that a read leaves
+    /// out because something below it was deleted does count.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Complexity: O(1). While the cache has deleted nodes to which records still refer, a
+    ///   look-up for each element.
+    public func collectionCount(
+        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
+    ) -> Int? {
+        outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
+            try $0.collectionCount(forKey: key, into: &$1)
+        }.value
+    }
+
+    /// Returns the number of elements of the collection under `key`, which it reads on another
+    /// thread; nil for a miss.
+    ///
+    /// - Parameters:
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    public nonisolated(nonsending) func collectionCount(
+        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
+    ) async -> Int? {
+        await outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
+            try $0.collectionCount(forKey: key, into: &$1)
+        }.value
+    }
+
+    // MARK: - Edits
+
     /// Sets the collection under `key`.
     ///
     /// Elements with identifiers become nodes to which the collection refers; the collection
@@ -235,3 +454,6 @@ extension ModelStorage {
         { try encode(model, into: $0) }
     }
 }
+
+/// Stands in statistics for elements whose type a read does not know.
+enum AnyElement {}

@@ -86,8 +86,8 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<Model> {
         outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
-            [clock] in
-            try $0.dated(by: clock).node(type, identifier, into: &$1)
+            [wallClock] in
+            try $0.dated(by: wallClock).node(type, identifier, into: &$1)
         }
     }
 
@@ -106,8 +106,8 @@ extension NormalizedCache {
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
         await outcome(.node(type, identifier).accepting(freshness).dated, consistency, access) {
-            [clock] in
-            try $0.dated(by: clock).node(type, identifier, into: &$1)
+            [wallClock] in
+            try $0.dated(by: wallClock).node(type, identifier, into: &$1)
         }
     }
 
@@ -151,6 +151,52 @@ extension NormalizedCache {
         await read(
             type, type.modelIdentifier(id: id), consistency: consistency, access: access,
             accepting: freshness)
+    }
+
+    /// Reads the tree of the node with an `id` and says why, if it misses. Blocks the calling
+    /// thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - id: The node's `id`, from which its identifier follows.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The model with everything below it, or the reason of the miss.
+    /// - Complexity: O(*n*) in the records of the tree.
+    public func readOutcome<Model: NodeModel>(
+        _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) -> ReadOutcome<Model> {
+        readOutcome(
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access,
+            accepting: freshness)
+    }
+
+    /// Reads the tree of the node with an `id` and says why, if it misses: at once if it is in
+    /// memory, on another thread if not.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - id: The node's `id`, from which its identifier follows.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    ///   - freshness: Whether the read accepts records that have expired.
+    /// - Returns: The model with everything below it, or the reason of the miss.
+    public nonisolated(nonsending) func readOutcome<Model: NodeModel>(
+        _ type: Model.Type, id: Model.NodeID, consistency: Consistency = .latest,
+        access: Access = .touch, accepting freshness: Freshness = .fresh
+    ) async -> ReadOutcome<Model> {
+        await readOutcome(
+            type, type.modelIdentifier(id: id), consistency: consistency, access: access,
+            accepting: freshness)
+    }
+
+    /// Returns the tree of the node `identifier` if memory has it, as `read` would.
+    package func memoryHit<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String
+    ) -> MemoryHit? {
+        memoryHit(.node(type, identifier), as: type, .latest, .touch)
     }
 
     // MARK: - Partial trees
@@ -214,8 +260,8 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) -> ReadOutcome<Model> {
-        outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).model(type, forKey: key, into: &$1)
+        outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [wallClock] in
+            try $0.dated(by: wallClock).model(type, forKey: key, into: &$1)
         }
     }
 
@@ -233,233 +279,19 @@ extension NormalizedCache {
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
         access: Access = .touch, accepting freshness: Freshness = .fresh
     ) async -> ReadOutcome<Model> {
-        await outcome(.key(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).model(type, forKey: key, into: &$1)
+        await outcome(.key(type, key).accepting(freshness).dated, consistency, access) {
+            [wallClock] in
+            try $0.dated(by: wallClock).model(type, forKey: key, into: &$1)
         }
-    }
-
-    // MARK: - Collections
-
-    /// Reads the collection under `key`. Blocks the calling thread.
-    ///
-    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
-    /// collection a miss.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, or the reason of the miss.
-    public func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch, accepting freshness: Freshness = .fresh
-    ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key).accepting(freshness).dated, consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, into: &$1)
-        }
-    }
-
-    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
-    ///
-    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
-    /// collection a miss.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, or the reason of the miss.
-    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch, accepting freshness: Freshness = .fresh
-    ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key).accepting(freshness).dated, consistency, access) {
-            [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, into: &$1)
-        }
-    }
-
-    /// Reads the collection under `key`. Blocks the calling thread.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
-    public func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch, accepting freshness: Freshness = .fresh
-    ) -> [Model]? {
-        if let known = memoryHit(
-            .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
-        {
-            return known.value(as: [Model].self)
-        }
-        return decoded(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, into: &$1)
-        }
-    }
-
-    /// Reads the collection under `key`: at once if it is in memory, on another thread if not.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
-    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
-        access: Access = .touch, accepting freshness: Freshness = .fresh
-    ) async -> [Model]? {
-        if !Task.isCancelled,
-            let known = memoryHit(
-                .collection(type, key).accepting(freshness), as: [Model].self, consistency, access)
-        {
-            return known.value(as: [Model].self)
-        }
-        return await decoded(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, into: &$1)
-        }
-    }
-
-    /// Reads a part of the collection under `key`: a page of a list. Blocks the calling thread.
-    ///
-    /// ```swift
-    /// let page = cache.collection(of: Message.self, forKey: "inbox", range: 40..<60)
-    /// ```
-    ///
-    /// Elements whose own node was deleted do not count, as in edits.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, or the reason of the miss.
-    /// - Complexity: O(*n*) in the records of these elements. While the cache has deleted nodes to
-    ///   which records still refer, also a look-up for each element in front of them.
-    public func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch,
-        accepting freshness: Freshness = .fresh
-    ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, in: range, into: &$1)
-        }
-    }
-
-    /// Reads a part of the collection under `key` on another thread.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order, or the reason of the miss.
-    public nonisolated(nonsending) func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch,
-        accepting freshness: Freshness = .fresh
-    ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key).accepting(freshness), consistency, access) { [clock] in
-            try $0.dated(by: clock).collection(type, forKey: key, in: range, into: &$1)
-        }
-    }
-
-    /// Reads a part of the collection under `key`. Blocks the calling thread.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order; nil for a miss.
-    public func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch,
-        accepting freshness: Freshness = .fresh
-    ) -> [Model]? {
-        outcome(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, in: range, into: &$1)
-        }.value
-    }
-
-    /// Reads a part of the collection under `key` on another thread.
-    ///
-    /// - Parameters:
-    ///   - type: The type as which the elements are read.
-    ///   - key: The collection's key.
-    ///   - range: The indexes of the elements. A range that reaches behind the end is cut off.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    ///   - freshness: Whether the read accepts records that have expired.
-    /// - Returns: The elements in order; nil for a miss.
-    public nonisolated(nonsending) func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, range: Range<Int>,
-        consistency: Consistency = .latest, access: Access = .touch,
-        accepting freshness: Freshness = .fresh
-    ) async -> [Model]? {
-        await outcome(.collection(type, key).accepting(freshness), consistency, access) {
-            try $0.collection(type, forKey: key, in: range, into: &$1)
-        }.value
-    }
-
-    /// Returns the number of elements of the collection under `key`; nil for a miss. Blocks the
-    /// calling thread.
-    ///
-    /// Elements whose own node was deleted do not count, as in edits. An element that a read leaves
-    /// out because something below it was deleted does count.
-    ///
-    /// - Parameters:
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    /// - Complexity: O(1). While the cache has deleted nodes to which records still refer, a
-    ///   look-up for each element.
-    public func collectionCount(
-        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
-    ) -> Int? {
-        outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
-            try $0.collectionCount(forKey: key, into: &$1)
-        }.value
-    }
-
-    /// Returns the number of elements of the collection under `key`, which it reads on another
-    /// thread; nil for a miss.
-    ///
-    /// - Parameters:
-    ///   - key: The collection's key.
-    ///   - consistency: Whether the read waits for the writes submitted before it.
-    ///   - access: Whether the read makes the collection the last to be evicted.
-    public nonisolated(nonsending) func collectionCount(
-        forKey key: String, consistency: Consistency = .latest, access: Access = .touch
-    ) async -> Int? {
-        await outcome(.collection(AnyElement.self, key).accepting(.stale), consistency, access) {
-            try $0.collectionCount(forKey: key, into: &$1)
-        }.value
     }
 
     // MARK: - Implementation
 
     /// The clock by which hits tell their age.
-    private var clock: WallClock { engine.generations.clock.wallClock }
+    var wallClock: WallClock { engine.generations.clock.wallClock }
 
     /// Returns the tree of a read if memory has it unchanged.
-    private func memoryHit(
+    func memoryHit(
         _ target: ReadTarget, as value: Any.Type, _ consistency: Consistency, _ access: Access
     ) -> MemoryHit? {
         isClosed ? nil : engine.memoryHit(target.whole, as: value, consistency, access)
@@ -468,7 +300,7 @@ extension NormalizedCache {
     /// Reads what is not in memory, as a whole. `body` decodes it into a variable that is nil
     /// before, and after a miss.
     @inline(never)
-    private func decoded<Value: Sendable>(
+    func decoded<Value: Sendable>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: ReadBody<Value>
     ) -> Value? {
@@ -527,7 +359,7 @@ extension NormalizedCache {
     /// Reads the records of a whole tree: on this thread if the tree is small.
     @inline(never)
     @concurrent
-    private func decoded<Value: Sendable>(
+    func decoded<Value: Sendable>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping SendableReadBody<Value>
     ) async -> Value? {
@@ -572,6 +404,3 @@ extension NormalizedCache {
             target, consistency, access, cancelledBy: cancellation, body, completion: completion)
     }
 }
-
-/// Stands in statistics for elements whose type a read does not know.
-enum AnyElement {}

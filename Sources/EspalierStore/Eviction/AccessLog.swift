@@ -63,20 +63,12 @@ final class AccessLog: Sendable {
 
     // MARK: - Touching
 
-    /// When the process began to count: the number of a touch is its time in nanoseconds.
-    private static let start = ContinuousClock.now
-
-    /// Returns the number of a touch at a time. A counter would be one more cache line that all
-    /// threads change.
-    static func number(of time: ContinuousClock.Instant) -> UInt64 {
-        (time - start).wholeNanoseconds
-    }
-
     /// Logs a touch. Drops the waiting touches of any other generation.
     ///
-    /// - Parameter number: The larger the number, the later the touch. Nil stands for now.
+    /// - Parameter number: The larger the number, the later the touch: its time in nanoseconds. A
+    ///   counter would be one more cache line that all threads change. Nil stands for now.
     func touch(_ handle: Handle, in generation: String, as number: UInt64? = nil) -> Demand {
-        let number = number ?? Self.number(of: .now)
+        let number = number ?? Moment.now.nanoseconds
         while true {
             let isNew = part(of: handle).state.withLock { state -> Bool? in
                 guard state.generation == generation else { return nil }

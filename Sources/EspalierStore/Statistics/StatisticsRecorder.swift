@@ -59,8 +59,7 @@ final class StatisticsRecorder: Sendable {
     // MARK: - Reads
 
     /// Counts a read that was a hit.
-    func countHit(took: Duration?) {
-        let nanoseconds = took?.wholeNanoseconds
+    func countHit(took nanoseconds: UInt64?) {
         part.reads.withLock { reads in
             reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
@@ -72,9 +71,8 @@ final class StatisticsRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type that the read asked for.
-    ///   - took: Nil for a read that was refused before it began.
-    func countMiss(_ reason: MissReason, of type: String, took: Duration?) {
-        let nanoseconds = took?.wholeNanoseconds
+    ///   - nanoseconds: Nil for a read that was refused before it began.
+    func countMiss(_ reason: MissReason, of type: String, took nanoseconds: UInt64?) {
         part.reads.withLock { reads in
             reads.isEmpty = false
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }

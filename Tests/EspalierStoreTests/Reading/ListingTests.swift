@@ -59,6 +59,8 @@ struct ListingTests {
             try cache.set(Item(id: "7")).wait()
             #expect(cache.read(Item.self, id: "7") == Item(id: "7"))
             #expect(cache.read(Item.self, id: "8") == nil)
+            #expect(cache.readOutcome(Item.self, id: "7").value == Item(id: "7"))
+            #expect(cache.readOutcome(Item.self, id: "8").reason == .notFound)
         }
     }
 
