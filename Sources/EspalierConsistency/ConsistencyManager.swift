@@ -387,7 +387,7 @@ open class ConsistencyManager: @unchecked Sendable {
     /// - Returns: The identifiers that were posted or deleted after `fetch`, and were therefore
     ///   left out: what the store had may be out of date.
     package func post(
-        fetched models: [any ConsistencyManagerModel], deleting deleted: [String],
+        fetched models: [any ConsistencyManagerModel], deleting deleted: [GoneNode],
         at fetch: ChangeTime
     ) async -> Set<String> {
         let epoch = registry.epoch

@@ -12,6 +12,18 @@ package struct ShownNode: Sendable {
     }
 }
 
+/// A node that a store does not have any more.
+package struct GoneNode: Sendable {
+    package let identifier: String
+    /// The type as which the node can't be read; nil for all types.
+    package let type: (any ConsistencyManagerModel.Type)?
+
+    package init(_ identifier: String, as type: (any ConsistencyManagerModel.Type)?) {
+        self.identifier = identifier
+        self.type = type
+    }
+}
+
 /// A node as one type sees it, for sets of nodes.
 package struct NodeView: Hashable, Sendable {
     private let identifier: NodeIdentifier
@@ -55,13 +67,13 @@ extension ConsistencyWorker {
         return found
     }
 
-    /// Posts models and deletes nodes as a store had them at `fetch`. Leaves out those that were
-    /// posted since, and returns their identifiers.
+    /// Posts models and deletes nodes as a store had them at `fetch`, in one update. Leaves out
+    /// those that were posted since, and returns their identifiers.
     ///
     /// A tree that contains such a node is left out as a whole: a part of it may be older than what
     /// is shown.
     func post(
-        fetched models: [any ConsistencyManagerModel], deleting deleted: [String],
+        fetched models: [any ConsistencyManagerModel], deleting deleted: [GoneNode],
         at fetch: ChangeTime, epoch: Int
     ) async -> Set<String> {
         let newer = identifiersPosted(since: fetch)
@@ -75,22 +87,19 @@ extension ConsistencyWorker {
                 fresh.append(model)
             }
         }
-        if !fresh.isEmpty {
-            await post(
-                PostedUpdate(
-                    model: BatchUpdateModel(models: fresh), isDeletion: false, context: nil,
-                    time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
-        }
-        for identifier in deleted {
-            guard !newer.contains(NodeIdentifier(identifier)) else {
-                stale.insert(identifier)
-                continue
+        var gone: [GoneNode] = []
+        for node in deleted {
+            if newer.contains(NodeIdentifier(node.identifier)) {
+                stale.insert(node.identifier)
+            } else {
+                gone.append(node)
             }
-            await post(
-                PostedUpdate(
-                    model: DeletedNode(modelIdentifier: identifier), isDeletion: true,
-                    context: nil, time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
         }
+        guard !fresh.isEmpty || !gone.isEmpty else { return stale }
+        await post(
+            PostedUpdate(
+                model: BatchUpdateModel(models: fresh), isDeletion: false, context: nil,
+                time: fetch, epoch: epoch, onCascade: nil, isFetched: true, gone: gone))
         return stale
     }
 
@@ -104,19 +113,6 @@ extension ConsistencyWorker {
         model.forEach { if !isFound { isFound = contains(identifiers, $0) } }
         return isFound
     }
-}
-
-/// Stands for a node of which only the identifier is known.
-private struct DeletedNode: ConsistencyManagerModel {
-    let modelIdentifier: String?
-
-    func map(
-        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
-    ) -> (any ConsistencyManagerModel)? { self }
-
-    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {}
-
-    func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool { other is DeletedNode }
 }
 
 /// The position of a change in the order of all changes of this process.

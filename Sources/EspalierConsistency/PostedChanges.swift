@@ -10,6 +10,8 @@ import Synchronization
 /// trees, so that every listener ends with the same node.
 struct PostedChanges: Sendable {
     private(set) var byIdentifier: [NodeIdentifier: ModelChange] = [:]
+    /// The types as which nodes of `byIdentifier` are deleted: other types may have them still.
+    private var deletedTypes: [NodeIdentifier: Set<ObjectIdentifier>] = [:]
     /// The nodes that a tree has as a type to which the posted content can't be applied.
     let foreignNodes = ForeignNodes()
 
@@ -20,15 +22,32 @@ struct PostedChanges: Sendable {
         byIdentifier = [identifier: .updated([model])]
     }
 
-    init(posting model: any ConsistencyManagerModel) {
+    /// - Parameter deleted: The nodes that are gone. A node may be posted as one type, and be gone
+    ///   as another.
+    init(posting model: any ConsistencyManagerModel, deleting deleted: [GoneNode] = []) {
         var isContradictory = false
         collect(model, &isContradictory)
         if isContradictory || hasContradictingProjections { resolveContradictions() }
+        for node in deleted {
+            let identifier = NodeIdentifier(node.identifier)
+            if let type = node.type {
+                deletedTypes[identifier, default: []].insert(ObjectIdentifier(type))
+                // The node is one that the changes concern.
+                if byIdentifier[identifier] == nil { byIdentifier[identifier] = .updated([]) }
+            } else {
+                byIdentifier[identifier] = .deleted
+            }
+        }
     }
 
-    /// The changes in the form that updates listeners receive.
+    /// The changes in the form that updates listeners receive: without the nodes that are deleted
+    /// as some types only.
     var changes: [String: ModelChange] {
-        Dictionary(byIdentifier.map { ($0.text, $1) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(
+            byIdentifier.compactMap { identifier, change in
+                if case .updated(let models) = change, models.isEmpty { return nil }
+                return (identifier.text, change)
+            }, uniquingKeysWith: { first, _ in first })
     }
 
     subscript(_ identifier: NodeIdentifier) -> ModelChange? { byIdentifier[identifier] }
@@ -38,6 +57,11 @@ struct PostedChanges: Sendable {
     func outcome(for model: any ConsistencyManagerModel) -> NodeOutcome? {
         guard let text = model.modelIdentifier, let change = byIdentifier[NodeIdentifier(text)]
         else { return nil }
+        if let types = deletedTypes[NodeIdentifier(text)],
+            types.contains(ObjectIdentifier(type(of: model)))
+        {
+            return .deleted
+        }
         switch change {
         case .deleted: return .deleted
         case .updated(let posted):
@@ -58,9 +82,8 @@ struct PostedChanges: Sendable {
 
     /// Returns whether the node was posted, and as other types only.
     func isForeign(_ node: ShownNode) -> Bool {
-        guard case .updated(let models)? = self[NodeIdentifier(node.identifier)] else {
-            return false
-        }
+        guard case .updated(let models)? = self[NodeIdentifier(node.identifier)], !models.isEmpty
+        else { return false }
         return !models.contains { type(of: $0) == node.type }
     }
 
@@ -226,6 +249,8 @@ struct PostedUpdate: Sendable {
     var onForeignNodes: (@Sendable (Set<String>) -> Void)?
     /// Whether the update was read from a store.
     var isFetched = false
+    /// The nodes that the store does not have any more.
+    var gone: [GoneNode] = []
 }
 
 /// The changes of a posted update, with what its listeners are told about them.
@@ -239,7 +264,7 @@ struct SubmittedChanges: Sendable {
     /// Returns `nil` for the deletion of a model without identifier.
     init?(_ update: PostedUpdate) {
         if !update.isDeletion {
-            changes = PostedChanges(posting: update.model)
+            changes = PostedChanges(posting: update.model, deleting: update.gone)
         } else if let text = update.model.modelIdentifier {
             changes = PostedChanges(deleting: NodeIdentifier(text))
         } else {

@@ -56,7 +56,8 @@ open class BatchDataProviderListener {
         DeliveryRound.run { for provider in immediate { provider.showMissed() } }
         guard !listeners.isEmpty else { return }
         consistencyManager.resume(listeners) { [weak self] in
-            guard let self, !isPausing else { return }
+            // The providers of a batch that was released meanwhile are resumed all the same.
+            guard self?.isPausing != true else { return }
             for provider in providers { provider.showMissed() }
         }
     }

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Nothing shown stays older than the cache: a node that the manager itself has posted since the
 /// read began is read again, and names that arrive during a fetch of a provider are looked at again
-/// after the fetch, because the provider may show the node only then.
+/// after the fetch, once, because the provider may show the node only then.
 final class CacheFollower: Sendable {
     /// The most names that wait.
     private static let limit = 65_536
@@ -51,9 +51,7 @@ final class CacheFollower: Sendable {
     private struct State {
         var waiting = Changes()
         var isRunning = false
-        /// The number of fetches in progress, and what has changed during them.
-        var openFetches = 0
-        var duringFetches = Changes()
+        var fetches = FetchLog()
         /// The number of rounds of reading so far.
         var rounds = 0
         /// Calls of `flush`, each with the round after which it ends in any case.
@@ -65,6 +63,52 @@ final class CacheFollower: Sendable {
             let ended = flushes.filter { isDone || $0.lastRound <= rounds }
             flushes.removeAll { isDone || $0.lastRound <= rounds }
             return ended.map(\.caller)
+        }
+    }
+
+    /// The fetches in progress, and what has changed since each of them began.
+    private struct FetchLog {
+        /// What has changed since a fetch began, until the next one began.
+        private struct Part {
+            let number: Int
+            var changes = Changes()
+        }
+        private var open: [(fetch: ChangeTime, firstPart: Int)] = []
+        private var parts: [Part] = []
+        private var latest = 0
+
+        mutating func begin(_ fetch: ChangeTime) {
+            if parts.last?.changes.isEmpty != true {
+                latest += 1
+                parts.append(Part(number: latest))
+            }
+            open.append((fetch, latest))
+        }
+
+        mutating func add(_ changes: Changes) {
+            if !open.isEmpty { parts[parts.count - 1].changes.add(changes) }
+        }
+
+        /// Ends a fetch, and returns what has changed since it began.
+        mutating func end(_ fetch: ChangeTime) -> Changes {
+            var changes = Changes()
+            guard let position = open.firstIndex(where: { $0.fetch == fetch }) else {
+                return changes
+            }
+            let first = open.remove(at: position).firstPart
+            for part in parts where part.number >= first { changes.add(part.changes) }
+            // A part with which no fetch begins becomes one with the part before it.
+            let needed = Set(open.map(\.firstPart))
+            let old = parts
+            parts = []
+            for part in old {
+                if needed.contains(part.number) {
+                    parts.append(part)
+                } else if !parts.isEmpty {
+                    parts[parts.count - 1].changes.add(part.changes)
+                }
+            }
+            return changes
         }
     }
 
@@ -93,10 +137,11 @@ final class CacheFollower: Sendable {
     /// Notes nodes that a write of the manager may have changed in ways that only the cache knows.
     func refresh(_ nodes: Set<String>) { add(Changes(nodes: nodes)) }
 
-    private func add(_ changes: Changes) {
+    /// - Parameter isNew: Whether fetches in progress may not know of the changes.
+    private func add(_ changes: Changes, isNew: Bool = true) {
         let starts = state.withLock { state in
             state.waiting.add(changes)
-            if state.openFetches > 0 { state.duringFetches.add(changes) }
+            if isNew { state.fetches.add(changes) }
             guard !state.isRunning, !state.waiting.isEmpty else { return false }
             state.isRunning = true
             return true
@@ -105,16 +150,13 @@ final class CacheFollower: Sendable {
     }
 
     /// Notes that a provider has begun to read.
-    func beginFetch() { state.withLock { $0.openFetches += 1 } }
+    func begin(_ fetch: ChangeTime) { state.withLock { $0.fetches.begin(fetch) } }
 
-    /// Notes that a provider shows what it has read.
-    func endFetch() {
-        let missed = state.withLock { state -> Changes in
-            state.openFetches -= 1
-            defer { if state.openFetches == 0 { state.duringFetches = Changes() } }
-            return state.duringFetches
-        }
-        if !missed.isEmpty { add(missed) }
+    /// Notes that a provider shows what it has read. Looks at the changes since then again, once.
+    func end(_ fetch: ChangeTime) {
+        let missed = state.withLock { $0.fetches.end(fetch) }
+        // A fetch that has begun since the changes knows of them.
+        if !missed.isEmpty { add(missed, isNew: false) }
     }
 
     /// Waits until the screens show every commit that has arrived, and every node that the follower
@@ -156,7 +198,7 @@ final class CacheFollower: Sendable {
         // The cache has all that was submitted before.
         await manager.cacheQueue.afterCalls()
         var models: [any SimpleModel] = []
-        var gone: [String] = []
+        var gone: [(identifier: String, type: any SimpleModel.Type)] = []
         var covered: Set<NodeView> = []
         for node in await consistency.shownNodes(changes.readsAll ? nil : changes.nodes) {
             guard let type = node.type as? any SimpleModel.Type,
@@ -166,15 +208,24 @@ final class CacheFollower: Sendable {
             case .success(let model):
                 cover(model, &covered)
                 models.append(model)
-            // Its own deletion, or that of a node that it requires.
-            case .failure(.deleted): gone.append(node.identifier)
+            // Its own deletion, or that of a node that the type requires.
+            case .failure(.deleted): gone.append((node.identifier, type))
             case .failure:
                 if changes.isEmptied || changes.deleted.contains(node.identifier) {
-                    gone.append(node.identifier)
+                    gone.append((node.identifier, type))
                 }
             }
         }
-        let stale = await consistency.post(fetched: models, deleting: gone, at: fetch)
+        let there = Set(models.compactMap(\.modelIdentifier).map { Identifier($0) })
+        let deleted = gone.map { node in
+            // Screens of other types keep a node that they can read. A node that was deleted is
+            // gone for types that the follower can't read, too.
+            let isGone =
+                (changes.isEmptied || changes.deleted.contains(node.identifier))
+                && !there.contains(Identifier(node.identifier))
+            return GoneNode(node.identifier, as: isGone ? nil : node.type)
+        }
+        let stale = await consistency.post(fetched: models, deleting: deleted, at: fetch)
         manager.endReading(fetch)
         await manager.sharedCollections.refresh(
             changes.readsAll ? nil : changes.keys, clearing: changes.isEmptied)

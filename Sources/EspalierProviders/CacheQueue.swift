@@ -313,21 +313,25 @@ final class CacheQueue: Sendable {
 
     /// Whether the cache has a model under a key, or a collection, that is fresh. Also true for a
     /// cache that tells no age.
-    func isFresh<T: SimpleModel>(_ type: T.Type, _ key: String, isCollection: Bool) async -> Bool {
+    ///
+    /// - Throws: `CancellationError` at once if the task is cancelled.
+    func isFresh<T: SimpleModel>(
+        _ type: T.Type, _ key: String, isCollection: Bool
+    ) async throws -> Bool {
         guard let shared else { return true }
         await afterCalls()
-        return await withCheckedContinuation { continuation in
-            let reply = PendingReply(default: true) { continuation.resume(returning: $0) }
-            if isCollection {
-                shared.readStaleCollection(of: type, forKey: key) {
-                    reply.fulfill((try? $0.get().isExpired) == false)
-                }
-            } else {
-                shared.readStaleModel(type, forKey: key) {
-                    reply.fulfill((try? $0.get().isExpired) == false)
-                }
+        let end = Resumption<Result<Bool, any Error>>()
+        let reply = PendingReply(default: true) { end.resume(.success($0)) }
+        if isCollection {
+            shared.readStaleCollection(of: type, forKey: key) {
+                reply.fulfill((try? $0.get().isExpired) == false)
+            }
+        } else {
+            shared.readStaleModel(type, forKey: key) {
+                reply.fulfill((try? $0.get().isExpired) == false)
             }
         }
+        return try await end.cancellableValue()
     }
 
     // MARK: Flushing

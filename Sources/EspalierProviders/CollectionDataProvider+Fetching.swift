@@ -60,10 +60,9 @@ extension CollectionDataProvider: PolicyFetching {
         if target.isKnown {
             let time = ChangeTime()
             missReason = nil
-            if target !== collection { show(target, time) }
-            let isFresh = await dataModelManager.cacheQueue.isFresh(
+            if target !== collection { show(target, time) } else { lastRequested = time }
+            let isFresh = try await dataModelManager.cacheQueue.isFresh(
                 T.self, request.key, isCollection: true)
-            try Task.checkCancellation()
             return (.hit(isExpired: !isFresh), time)
         }
         let record = MissRecord(acceptsExpired: acceptsExpired)

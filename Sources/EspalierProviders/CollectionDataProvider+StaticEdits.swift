@@ -5,7 +5,8 @@ public import EspalierRecords
 // updated as by an edit of another provider. Edits of the same collection run one after the other,
 // in the order of the calls.
 extension CollectionDataProvider {
-    /// Sets the collection under a key, saves it, and updates all providers that show its elements.
+    /// Sets the collection under a key, saves it, and updates all providers that show its elements:
+    /// at once, unless earlier static edits of it wait for the cache.
     ///
     /// - Parameters:
     ///   - data: The elements, in their order.
@@ -17,8 +18,11 @@ extension CollectionDataProvider {
         _ data: [T], cacheKey: String, dataModelManager: DataModelManager,
         policy: WritePolicy? = nil, context: (any Sendable)? = nil
     ) {
-        CollectionDataProvider(dataModelManager: dataModelManager).setData(
-            data, cacheKey: cacheKey, policy: policy, context: context)
+        dataModelManager.sharedCollections.enqueueEdit(of: cacheKey, T.self) { done in
+            CollectionDataProvider(dataModelManager: dataModelManager).setData(
+                data, cacheKey: cacheKey, policy: policy, context: context)
+            done()
+        }
     }
 
     /// Inserts elements into the collection under a key.

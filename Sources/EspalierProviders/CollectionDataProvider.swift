@@ -280,17 +280,15 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
             try shown.indices.filter { try isRemoved(shown[$0]) }, within: shown)
         let ranges = Array(removed.ranges)
         guard !ranges.isEmpty else { return 0 }
-        guard paused == nil else {
-            for range in ranges.reversed() {
-                edit(.remove(range), saved(shouldCache, nil), context)
-            }
-            return ranges.reduce(0) { $0 + $1.count }
-        }
         lastRequested = ChangeTime()
         let gone = ranges.flatMap { shown[$0] }
         write {
+            // Siblings may have moved the elements of a paused provider apart.
+            let places = paused.map { $0.ranges(for: removed) } ?? ranges
+            self.paused?.remove(removed, from: places)
+            guard !places.isEmpty else { return }
             collection.remove(
-                ranges, by: self, save: saved(shouldCache, nil), context: context)
+                places, by: self, save: saved(shouldCache, nil), context: context)
         }
         let steps = ranges.joined().reversed().map {
             CollectionChangeInformation.delete(index: $0)
@@ -410,6 +408,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
         if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
+            lastRequested = ChangeTime()
             missReason = nil
             return completion(shown, nil)
         }

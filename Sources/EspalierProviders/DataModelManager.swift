@@ -159,15 +159,20 @@ open class DataModelManager: @unchecked Sendable {
 
     /// Lets the cache merge models, and then shows the merged models.
     func mergeInCache(_ models: [any SimpleModel], _ policy: TreePolicy) {
+        order.withLock { mergeInCache(models, policy, noting: &$0) }
+    }
+
+    /// Lets the cache merge models. The caller holds `order`, whose roots it passes.
+    func mergeInCache(
+        _ models: [any SimpleModel], _ policy: TreePolicy, noting roots: inout RecentRoots
+    ) {
         guard let follower = currentFollower else { return }
         let named = named(models)
         let identifiers = Set(named.compactMap(\.modelIdentifier))
         guard !named.isEmpty else { return }
-        order.withLock { roots in
-            for model in named { roots.note(model) }
-            // Also if nothing has changed in the cache: a screen may show less than it has.
-            cacheQueue.merge(named, policy) { follower.refresh(identifiers) }
-        }
+        for model in named { roots.note(model) }
+        // Also if nothing has changed in the cache: a screen may show less than it has.
+        cacheQueue.merge(named, policy) { follower.refresh(identifiers) }
     }
 
     /// Returns the models that have an identifier, and tells that the others can't be stored.
@@ -210,6 +215,8 @@ open class DataModelManager: @unchecked Sendable {
             ) { continuation.resume(with: $0) }
             cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
         }
+        // The answer to a request that began before is out of date.
+        order.withLock { $0.note(changed, as: identifier) }
         follower.refresh([identifier])
         return changed
     }
@@ -345,8 +352,9 @@ open class DataModelManager: @unchecked Sendable {
     /// Starts a fetch: its result catches up with all changes that are submitted after this call.
     /// The lock ensures that no change is in only one of the two queues at this moment.
     func beginFetch() -> ChangeTime {
-        currentFollower?.beginFetch()
-        return begin()
+        let fetch = begin()
+        currentFollower?.begin(fetch)
+        return fetch
     }
 
     private func begin() -> ChangeTime {
@@ -363,7 +371,7 @@ open class DataModelManager: @unchecked Sendable {
 
     func endFetch(_ fetch: ChangeTime) {
         consistencyManager.endFetch(fetch)
-        currentFollower?.endFetch()
+        currentFollower?.end(fetch)
     }
 
     func save(_ model: any SimpleModel, _ context: (any Sendable)?) {

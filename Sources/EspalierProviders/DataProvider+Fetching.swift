@@ -65,10 +65,10 @@ extension DataProvider: PolicyFetching {
     ) async throws -> (step: CacheStep, time: ChangeTime) {
         if model?.modelIdentifier == request.key {
             let time = ChangeTime()
+            lastRequested = time
             missReason = nil
-            let isFresh = await dataModelManager.cacheQueue.isFresh(
+            let isFresh = try await dataModelManager.cacheQueue.isFresh(
                 T.self, request.key, isCollection: false)
-            try Task.checkCancellation()
             return (.hit(isExpired: !isFresh), time)
         }
         let record = MissRecord(acceptsExpired: acceptsExpired)
@@ -117,7 +117,8 @@ extension DataProvider: PolicyFetching {
             lastRequested = time
             missReason = nil
             // A shown model that is newer, or that the cache is about to merge, stays.
-            if !isShown || !answer.isOutOfDate && !answer.isMerged {
+            let isNewer = answer.isOutOfDate || lastUpdated.after(answer.applied)
+            if !isShown || !isNewer && !answer.isMerged {
                 show(fetched: answer.value, at: answer.request.time, .network)
             }
             delegate?.dataProvider(self, fetched: answer.isOutOfDate ? .outOfDate : .shown)

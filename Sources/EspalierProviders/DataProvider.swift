@@ -171,10 +171,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
 
     /// Saves a model that the cache merges, and shows what it makes of it.
     private func saveMerged(_ data: T, _ policy: TreePolicy, _ context: (any Sendable)?) {
-        lastSet = ChangeTime()
-        lastRequested = lastSet
+        lastRequested = ChangeTime()
         // A root that is replaced is shown at once: the app may base its next change on it.
+        // Otherwise updates that are on their way still arrive.
         if policy == .ofTypes || model?.modelIdentifier != data.modelIdentifier {
+            lastSet = lastRequested
             let previous = model
             replaceModel(with: data, time: lastSet, revision: nil)
             stopWaiting()
@@ -232,6 +233,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         completion: @escaping @MainActor (T?, (any Error)?) -> Void
     ) {
         if let cacheKey, let model, model.modelIdentifier == cacheKey {
+            lastRequested = ChangeTime()
             missReason = nil
             return completion(model, nil)
         }

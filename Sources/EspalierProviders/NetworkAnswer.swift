@@ -62,7 +62,10 @@ struct RecentRoots: Sendable {
 
     /// Notes a model that is set.
     mutating func note(_ model: any ConsistencyManagerModel) {
-        guard let identifier = model.modelIdentifier else { return }
+        if let identifier = model.modelIdentifier { note(model, as: identifier) }
+    }
+
+    mutating func note(_ model: any ConsistencyManagerModel, as identifier: String) {
         note(ObjectIdentifier(type(of: model)), isCollection: false, identifier)
     }
 
@@ -122,6 +125,8 @@ struct NetworkAnswer<Value: Sendable>: Sendable {
     let request: OpenRequest
     /// Whether the root was changed since the attempt began, so that the answer was not applied.
     let isOutOfDate: Bool
+    /// When the answer was posted. Updates after it are newer.
+    let applied: ChangeTime
     /// Whether the cache merges the answer, so that a screen which shows the model waits for the
     /// merged one.
     var isMerged = false
@@ -197,7 +202,8 @@ extension DataModelManager {
             }
         }
         return NetworkAnswer(
-            value: model, request: attempt, isOutOfDate: !isApplied, isMerged: isMerged, call: call)
+            value: model, request: attempt, isOutOfDate: !isApplied, applied: ChangeTime(),
+            isMerged: isMerged, call: call)
     }
 
     /// Shows and saves an answer in all providers of a collection, unless the collection was
@@ -225,7 +231,8 @@ extension DataModelManager {
             }
             if !isOutOfDate { collection.notifyMembers() }
             return NetworkAnswer(
-                value: collection, request: attempt, isOutOfDate: isOutOfDate, call: call)
+                value: collection, request: attempt, isOutOfDate: isOutOfDate,
+                applied: ChangeTime(), call: call)
         }
     }
 }

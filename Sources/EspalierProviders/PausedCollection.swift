@@ -83,10 +83,11 @@ struct PausedCollection<T: SimpleModel> {
 
     // MARK: The provider's own edits
 
-    /// Returns the range of the collection that corresponds to a range of the shown elements.
+    /// Returns the range of the collection that corresponds to a shown element, or to the place
+    /// before one.
     func range(for shown: Range<Int>, count: Int) -> Range<Int> {
-        let there = places[shown].compactMap { $0 }
-        if let first = there.first, let last = there.last { return first..<last + 1 }
+        precondition(shown.count <= 1, "Neighbours need not be neighbours in the collection.")
+        if let place = places[shown].first ?? nil { return place..<place + 1 }
         let start = places[shown.lowerBound...].lazy.compactMap { $0 }.first ?? count
         return start..<start
     }
@@ -106,6 +107,23 @@ struct PausedCollection<T: SimpleModel> {
             places[shown.lowerBound + offset] = place
         }
         updated = Set(updated.compactMap { edit.moved($0) })
+    }
+
+    /// Returns the ranges of the collection, in order and apart, where shown elements are.
+    func ranges(for shown: RangeSet<Int>) -> [Range<Int>] {
+        let there = places[shown].compactMap(\.self)
+        return Array(RangeSet(there.lazy.map { $0..<$0 + 1 }).ranges)
+    }
+
+    /// Removes shown elements.
+    ///
+    /// - Parameter ranges: Where they are in the collection.
+    mutating func remove(_ shown: RangeSet<Int>, from ranges: [Range<Int>]) {
+        let kept = elements.indices.filter { !shown.contains($0) }
+        updated = Set(kept.indices.filter { updated.contains(kept[$0]) })
+        elements.removeSubranges(shown)
+        places.removeSubranges(shown)
+        for range in ranges.reversed() { move(.remove(range)) }
     }
 
     /// Returns the move of the collection that corresponds to a move of a shown element: in front

@@ -317,8 +317,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Sends all elements because the cache has another list than this one. The elements of edits
     /// that it lacks are sent as models. The others stay as the cache has them: they may have
-    /// changed there, and the screens not know yet.
+    /// changed there, and the screens not know yet. All is submitted in one step, so that no update
+    /// comes between.
     private func saveAllAsStored(_ context: (any Sendable)?) {
+        manager.order.withLock { saveAllAsStored(context, noting: &$0) }
+    }
+
+    private func saveAllAsStored(_ context: (any Sendable)?, noting roots: inout RecentRoots) {
         guard manager.follows, !isCacheBehind else { return saveAll(context) }
         let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
         // Other screens may have read them without the edit.
@@ -327,7 +332,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
             guard !sent.isEmpty else { continue }
             if policy.merges(sent) {
-                manager.mergeInCache(sent, policy)
+                manager.mergeInCache(sent, policy, noting: &roots)
             } else {
                 manager.saveTogether(sent, policy, context)
             }
@@ -422,16 +427,23 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             // All elements were sent after the cache had the update and before this collection had
             // it: they have replaced newer models by older ones in the cache.
             guard lastSent.after(delivery.time) else { return }
-            guard manager.follows, !isCacheBehind else { return saveAll(delivery.context) }
+            guard manager.follows, !isCacheBehind else {
+                return manager.submit(nil, context: delivery.context) { saveAll(delivery.context) }
+            }
             let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
             // The elements are newer than those of the cache. Where the types decide, one may still
             // show less of a node that merges than the cache has.
             let policy = manager.policy(of: T.self, nil)
-            if !named.isEmpty {
-                manager.saveTogether(
-                    named, policy == .merge ? .replace : policy, delivery.context)
+            manager.submit(nil, context: delivery.context) {
+                if !named.isEmpty {
+                    // An update that is on its way, and that the cache has already, is older there
+                    // than these elements. It is saved again when it arrives.
+                    lastSent = ChangeTime()
+                    manager.saveTogether(
+                        named, policy == .merge ? .replace : policy, delivery.context)
+                }
+                if isRemoval { saveAll(delivery.context, keepsModels: true) }
             }
-            if isRemoval { saveAll(delivery.context, keepsModels: true) }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
             manager.cacheQueue.save(
@@ -522,12 +534,15 @@ extension SharedCollection: RefreshableCollection {
             return
         }
         let fetch = manager.beginFetch()
-        manager.collectionFromCache(key, context: nil) { (elements: [T]?, error) in
+        // A screen does not lose what it shows because that has become too old.
+        let record = MissRecord(acceptsExpired: true)
+        let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { self.manager.endFetch(fetch) }
             // The collection has changed meanwhile. The next reply has the change.
             guard self.openEdits == 0, fetch.after(self.lastSet), fetch.after(self.lastUpdated)
             else { return self.refresh(clearing: clearing) }
-            guard let new = elements ?? (clearing && error == nil ? [] : nil) else { return }
+            let isGone = error == nil && (record.reason == nil || record.reason == .notFound)
+            guard let new = elements ?? (clearing && isGone ? [] : nil) else { return }
             guard !areEqual(self.elements, new) else { return }
             self.replaceAll(with: new, time: fetch)
             self.hasPartialModels = false
@@ -537,6 +552,7 @@ extension SharedCollection: RefreshableCollection {
             self.record(.reset, [], .cache, context: nil)
             self.notifyMembers()
         }
+        record.perform { manager.collectionFromCache(key, context: nil, completion: reply) }
     }
 }
 

@@ -45,6 +45,9 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
     /// The number of the host.
     public let host: UInt64
 
+    /// The first time that no record has, in the year 6429. No clock could give a later version.
+    static let endOfTime: UInt64 = 1 << 63
+
     /// The number of bytes of a version in a record.
     public static let byteCount = 16
 
@@ -184,6 +187,9 @@ public struct SharedRecord: Sendable {
             throw SharedRecordError.damaged("it is of another kind")
         }
         version = RecordVersion(time: try reader.integer(), host: try reader.integer())
+        guard version.time < RecordVersion.endOfTime else {
+            throw SharedRecordError.damaged("its version is no time")
+        }
         maxAge = flags & Flag.maxAge != 0 ? try reader.varint() : nil
         isOnCycle = flags & Flag.onCycle != 0
         isTombstone = flags & Flag.tombstone != 0
@@ -455,7 +461,9 @@ public final class HybridClock: Sendable {
     public func next(after seen: RecordVersion? = nil) -> RecordVersion {
         let now = milliseconds() << 16
         return last.withLock { last in
-            last = max(now, last + 1, (seen?.time ?? 0) + 1)
+            // A version beyond all times must not end the process.
+            let earlier = max(last, seen?.time ?? 0)
+            last = max(now, earlier < .max ? earlier + 1 : earlier)
             return RecordVersion(time: last, host: host)
         }
     }

@@ -1,4 +1,5 @@
 import Espalier
+import EspalierTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -112,6 +113,94 @@ final class OneTruthTests {
         await expect(nil, in: first)
         await manager.flush()
         #expect(second.data == Pin(id: 2, image: "b"))
+    }
+
+    @Test("A node that one type can't be read as stays on the screens of other types")
+    func unreadableAsOneType() async throws {
+        try await cache.set(Staff(id: 1, name: "Ada", firm: Firm(id: 1))).committed
+        let staff = try await provider(of: Staff.self, "Staff:1")
+        let card = try await provider(of: StaffCard.self, "Staff:1")
+        let cards = CollectionDataProvider<StaffCard>(dataModelManager: manager)
+        cards.setData([StaffCard(id: 1, name: "Ada")], cacheKey: "cards", policy: .merge)
+        await manager.flush()
+        try await cache.delete("Firm:1").committed
+        await expect(nil, in: staff)
+        #expect(card.data?.name == "Ada")
+        let renamed = StaffCard(id: 1, name: "Grace")
+        try await cache.set(renamed, policy: .merge).committed
+        await expect(renamed, in: card)
+        await manager.flush()
+        #expect(cards.data == [renamed] && staff.data == nil)
+        cards.append([StaffCard(id: 2, name: "Ben")])
+        await manager.flush()
+        #expect(
+            await cache.collection(of: StaffCard.self, forKey: "cards")?.map(\.name)
+                == ["Grace", "Ben"])
+        // The firm is back: so is the whole model.
+        try await cache.set(Staff(id: 1, name: "Grace", firm: Firm(id: 1))).committed
+        await expect(Staff(id: 1, name: "Grace", firm: Firm(id: 1)), in: staff)
+    }
+
+    @Test("A batch listener gets all that another writer has deleted")
+    func batchDeletion() async throws {
+        final class Listener: ConsistencyManagerListener {
+            var model: (any ConsistencyManagerModel)?
+            init(_ model: any ConsistencyManagerModel) { self.model = model }
+            func currentModel() -> (any ConsistencyManagerModel)? { model }
+            func modelUpdated(
+                _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+            ) { self.model = model }
+        }
+        let pins = (1...3).map { Pin(id: $0, image: "a") }
+        try await cache.set(pins).committed
+        let listeners = pins.map { Listener($0) }
+        let batch = BatchListener(
+            listeners: listeners, consistencyManager: manager.consistencyManager)
+        try await cache.transaction {
+            try $0.delete("Pin:1")
+            try $0.set(Pin(id: 2, image: "b"))
+            try $0.delete("Pin:3")
+        }
+        await manager.flush()
+        #expect(listeners[0].model == nil && listeners[2].model == nil)
+        #expect(listeners[1].model as? Pin == Pin(id: 2, image: "b"))
+        withExtendedLifetime(batch) {}
+    }
+
+    @Test("The cache ends with the last update, wherever a list was edited in between")
+    func updateAroundMove() async throws {
+        let old = [Pin(id: 1, image: "0"), Pin(id: 2, image: "0")]
+        let list = CollectionDataProvider<Pin>(dataModelManager: manager)
+        list.setData(old, cacheKey: "pins")
+        await manager.flush()
+        for step in 1...20 {
+            manager.updateModel(Pin(id: 1, image: "a\(step)"))
+            list.move(from: 0, to: 1)
+            manager.updateModel(Pin(id: 1, image: "b\(step)"))
+            await manager.flush()
+            let expected = Pin(id: 1, image: "b\(step)")
+            #expect(list.data.contains(expected))
+            #expect(await cache.read(Pin.self, "Pin:1") == expected)
+        }
+    }
+
+    @Test("An answer to a request that began before an update in one step is out of date")
+    func updateDuringRequest() async throws {
+        try await cache.set(Counter(id: 1, count: 1)).committed
+        let network = StepNetwork<Counter>()
+        let provider = DataProvider<Counter>(dataModelManager: manager)
+        let task = Task {
+            try await provider.fetch("Counter:1", policy: .networkThenCache) {
+                try await network.ask()
+            }
+        }
+        await network.calls.reaches(1)
+        try await manager.update(Counter.self, "Counter:1") { Counter(id: 1, count: $0.count + 1) }
+        network.answer(1, with: .success(Counter(id: 1, count: 1)))
+        _ = try await task.value
+        await manager.flush()
+        #expect(await cache.read(Counter.self, "Counter:1")?.count == 2)
+        await expect(Counter(id: 1, count: 2), in: provider)
     }
 
     @Test("When the cache is emptied, the screens show nothing and their delegates hear of it")
@@ -274,6 +363,32 @@ final class OneTruthTests {
         provider.merge(Pin(id: 1, image: "a"))
         #expect(provider.data == Pin(id: 1, image: "a"))
     }
+}
+
+struct Firm: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var modelIdentifier: String? { "Firm:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
+
+struct Staff: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var name: String
+    var firm: Firm
+    var modelIdentifier: String? { "Staff:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+        (transform(firm) as? Firm).map { Staff(id: id, name: name, firm: $0) }
+    }
+    func forEach(_ visit: (any Model) -> Void) { visit(firm) }
+}
+
+struct StaffCard: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var name: String
+    var modelIdentifier: String? { "Staff:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
 }
 
 struct Counter: Codable, NormalizedModel, Model, Equatable {

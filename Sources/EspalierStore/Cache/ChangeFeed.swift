@@ -35,6 +35,9 @@ final class ChangeFeed: Sendable {
         var subscribers: [Int: ChangeSubscription] = [:]
         /// The last commit that was sent; nil while no subscriber follows other processes.
         var position: ChangePosition?
+        /// Whether the position could not be read when a subscriber began to follow: commits since
+        /// then are not known.
+        var missesStart = false
         /// How many commits this process has begun.
         var begun: UInt64 = 0
         var isCommitting = false
@@ -52,6 +55,12 @@ final class ChangeFeed: Sendable {
 
         func send(_ changes: ChangeSet) {
             for subscriber in subscribers.values { subscriber.append(changes) }
+        }
+
+        /// Sends a reset if the commits up to a first position are not known.
+        mutating func sendMissedStart() {
+            if missesStart { send(.reset(by: .anotherProcess(nil))) }
+            missesStart = false
         }
     }
     private let state = Mutex(State())
@@ -205,7 +214,9 @@ final class ChangeFeed: Sendable {
         guard state.withLock({ $0.followers && $0.position == nil }) else { return }
         let position = try? read(after: nil).position
         state.withLock { state in
-            if state.followers, state.position == nil { state.position = position }
+            guard state.followers, state.position == nil else { return }
+            state.position = position
+            state.missesStart = position == nil
         }
     }
 
@@ -235,6 +246,7 @@ final class ChangeFeed: Sendable {
                     state.isDelayed = state.isCommitting
                     return state.isCommitting
                 }
+                state.sendMissedStart()
                 for changes in reading.changes { state.send(changes) }
                 state.position = reading.position
                 state.isLost = false
@@ -333,6 +345,7 @@ final class ChangeFeed: Sendable {
             before = changesBetween(last, position, in: generation)
         }
         endCommit { state in
+            state.sendMissedStart()
             if state.position == last {
                 for earlier in before { state.send(earlier) }
             }
@@ -361,6 +374,7 @@ final class ChangeFeed: Sendable {
         endCommit { state in
             state.send(.reset(by: .thisProcess, isEmptied: true))
             state.position = state.followers ? position : nil
+            state.missesStart = state.followers && position == nil
             state.isLost = false
         }
         // The files may have been made anew.

@@ -119,7 +119,8 @@ extension NormalizedCache {
                 defer { names.withLock { $0.formUnion(reader.names) } }
                 return try body(reader, &value)
             } completion: { outcome in
-                send(outcome.value)
+                // The last state stays when the cache is closed.
+                if !engine.observations.isClosed { send(outcome.value) }
                 completion(names.withLock { $0 })
             }
         }

@@ -158,6 +158,9 @@ final class ObservationCenter: Sendable {
         for body in endings { body() }
     }
 
+    /// Whether the observers have ended.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Follows the commits. The subscription begins before this returns.
     private func subscribe() -> Task<Void, Never> {
         let changes = changeSets.subscribe()

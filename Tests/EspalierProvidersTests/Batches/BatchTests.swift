@@ -62,6 +62,19 @@ struct BatchTests {
         #expect(listDelegate.changes.last == .changes([.update(index: 1), .update(index: 0)]))
     }
 
+    @Test("The providers of a batch that is released when it resumes are resumed")
+    func releasedBatch() async {
+        let (single, list, batch) = await batch()
+        batch.isPaused = true
+        rig.manager.updateModels([ParentModel.named(1, "x"), ParentModel.named(2, "y")])
+        await rig.flush()
+        #expect(list.data.map(\.name) == ["old", "old"])
+        batch.isPaused = false
+        kept.batch = nil
+        await until { single.data?.name == "x" && list.data.map(\.name) == ["x", "y"] }
+        #expect(!list.isPaused && !single.isPaused)
+    }
+
     @Test("A batch names two collections of one key in one call")
     func sameKey() async {
         let lists = [await rig.collection("key"), await rig.collection("key")]

@@ -109,6 +109,43 @@ struct NetworkCollectionTests {
         #expect(isStepwise && delegate.changes.count == 100)
     }
 
+    @Test("A change during a request is read once, and not again and again until the answer")
+    func changeDuringRequest() async throws {
+        cache.inner.put(list(1), "all")
+        let (other, network) = (provider(), StepNetwork<[ParentModel]>())
+        _ = try await other.fetch("all")
+        let provider = provider()
+        let task = Task {
+            try await provider.fetch("more", policy: .networkThenCache) { try await network.ask() }
+        }
+        await network.calls.reaches(1)
+        let reads = cache.collectionReads
+        cache.inner.put(list(1, 2), "all")
+        cache.send(CacheChanges(keys: ["all"]))
+        await until { other.data.ids == [1, 2] }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(cache.collectionReads - reads == 1)
+        network.answer(1, with: .success(list(5)))
+        #expect(try await task.value.ids == [5])
+        await manager.flush()
+        #expect(other.data.ids == [1, 2])
+    }
+
+    @Test("A list that has expired goes on following others")
+    func expiredList() async throws {
+        cache.inner.put(list(1), "all")
+        let provider = provider()
+        _ = try await provider.fetch("all")
+        cache.expire("all")
+        cache.inner.put(list(1, 2), "all")
+        cache.send(CacheChanges(keys: ["all"]))
+        await until { provider.data.ids == [1, 2] }
+        // What can't be read stays, also if the cache was emptied and has another list by now.
+        cache.inner.put(list(3), "all")
+        cache.send(CacheChanges(isReset: true, isEmptied: true))
+        await until { provider.data.ids == [3] }
+    }
+
     @Test("An edit after the fetch began wins, on all screens and in the cache")
     func editedMeanwhile() async throws {
         let (provider, network) = (provider(), StepNetwork<[ParentModel]>())

@@ -61,6 +61,36 @@ struct PausedCollectionTests {
             paused.data == [.row(0, "old")] && delegate.calls == 0 && author.data == paused.data)
     }
 
+    @Test(
+        "A paused collection removes its elements wherever siblings have moved them",
+        arguments: ["apart", "swapped", "last first", "gone"])
+    func removalOfMovedElements(_ change: String) async {
+        let (author, paused) = await pair(0, 1, 2, 3)
+        let expected: [Int]
+        switch change {
+        case "apart":
+            author.insert(row(9), at: 1)
+            expected = [9, 2, 3]
+        case "swapped":
+            author.move(from: 0, to: 1)
+            expected = [2, 3]
+        case "last first":
+            author.move(from: 0, to: 3)
+            expected = [2, 3]
+        default:
+            author.remove(at: 0)
+            expected = [2, 3]
+        }
+        #expect(paused.remove(where: { [0, 1].contains($0.id) }) == 2)
+        #expect(paused.data.map(\.id) == [2, 3])
+        #expect(author.data.map(\.id) == expected)
+        await rig.flush()
+        let stored: [ChildModel]? = rig.cache.collection("key")
+        #expect(stored?.map(\.id) == expected)
+        paused.isPaused = false
+        #expect(paused.data.map(\.id) == expected)
+    }
+
     @Test("A collection can be resumed after the author of an edit is deallocated")
     func authorGone() async {
         var (author, paused):

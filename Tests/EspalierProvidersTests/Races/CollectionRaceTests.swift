@@ -318,4 +318,21 @@ struct CollectionRaceTests {
         #expect(rig.cache.collection("key", ChildModel.self)?.map(\.id) == list.data.map(\.id))
         for model in list.data { #expect(rig.cache.model(model.modelIdentifier ?? "") == model) }
     }
+
+    //  main                        cache
+    //  append 9: reads "key"
+    //  set [1]
+    //                              replies [0]
+    @Test("A static set waits for the static edits before it")
+    func staticSetAfterEdit() async {
+        let rig = Rig(HeldCache())
+        CollectionDataProvider.append(
+            [ParentModel.named(9, "")], cacheKey: "key", dataModelManager: rig.manager)
+        await rig.cache.waitForReads(1)
+        CollectionDataProvider.setData(
+            [ParentModel.named(1, "")], cacheKey: "key", dataModelManager: rig.manager)
+        rig.cache.reply("key", all: [ParentModel.named(0, "")])
+        await rig.flush()
+        #expect(rig.cache.calls.last == #"set all key ["ParentModel:1"]"#)
+    }
 }

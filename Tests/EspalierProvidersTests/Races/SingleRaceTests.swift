@@ -42,6 +42,26 @@ struct SingleRaceTests {
     }
 
     //  main                        cache
+    //  shows 1; fetch 2
+    //  fetch 1: shown already
+    //                              replies 2: the past
+    @Test("A fetch of what is shown makes an earlier fetch out of date")
+    func fetchOfShown() async {
+        let provider = rig.single()
+        provider.setData(.named(1, "one"))
+        var results: [Int?] = []
+        for id in [2, 1] {
+            provider.fetchDataFromCache(withCacheKey: "ParentModel:\(id)") { model, _ in
+                results.append(model?.id)
+            }
+        }
+        await rig.cache.waitForReads(1)
+        rig.cache.reply("ParentModel:2", ParentModel.named(2, "two"))
+        await rig.flush()
+        #expect(provider.data?.id == 1 && results == [1, 1])
+    }
+
+    //  main                        cache
     //  fetch 1, fetch 2
     //                              replies 2
     //                              replies 1: the past

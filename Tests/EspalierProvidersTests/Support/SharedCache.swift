@@ -19,12 +19,14 @@ final class SharedCache: SharedCacheDelegate {
         var expired: Set<String> = []
         var policies: [WritePolicy?] = []
         var handler: (@Sendable (CacheChanges) -> Void)?
+        var collectionReads = 0
     }
     private let state = Guarded(State())
     /// What is stored.
     let inner = EditingCache()
 
     var policies: [WritePolicy?] { state.withLock { $0.policies } }
+    var collectionReads: Int { state.withLock { $0.collectionReads } }
     var isHolding: Bool {
         get { state.withLock { $0.isHolding } }
         set { state.withLock { $0.isHolding = newValue } }
@@ -140,6 +142,7 @@ final class SharedCache: SharedCacheDelegate {
         of type: T.Type, forKey cacheKey: String,
         completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
     ) {
+        state.withLock { $0.collectionReads += 1 }
         if isExpired(cacheKey) {
             return completion(.failure(.expired(path: cacheKey, age: .seconds(60))))
         }
