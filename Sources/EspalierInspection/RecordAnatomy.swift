@@ -81,8 +81,7 @@ package struct RecordAnatomy: Sendable {
 
     package var hasOwnShape: Bool { (flags ?? 0) & RecordLayout.Flag.ownShape != 0 }
 
-    /// The names of the flags, the kind of the record first. Unknown bits are named by their
-    /// number.
+    /// The names of the flags, the kind of the record first, the tail of the identifier last.
     package var flagNames: [String] {
         guard let flags else { return [] }
         var names = [
@@ -90,7 +89,8 @@ package struct RecordAnatomy: Sendable {
         ]
         if flags & RecordLayout.Flag.extensions != 0 { names.append("extensions") }
         if flags & RecordLayout.Flag.ownShape != 0 { names.append("own shape") }
-        for bit in 5...7 where flags & 1 << UInt8(bit) != 0 { names.append("unknown bit \(bit)") }
+        let tail = flags >> RecordLayout.Flag.tailShift
+        if tail != 0 { names.append("tail \(tail)") }
         return names
     }
 }

@@ -504,7 +504,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// it is resumed, it shows the collection as the others have left it, at once and with one call
     /// of the delegate.
     ///
-    /// For a provider in a batch, this is the state of the batch.
+    /// For a provider in a batch, this is the state of the batch. If the batch has a
+    /// `DataProvider`, the provider resumes together with that, a moment later.
     ///
     /// - Complexity: O(*n*) to pause or to resume, with a comparison of all elements if others have
     ///   edited the collection.

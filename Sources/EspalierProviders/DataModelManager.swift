@@ -97,7 +97,8 @@ open class DataModelManager: @unchecked Sendable {
     }
 
     /// Updates several models in one step: a data provider that shows more than one of them is
-    /// notified once.
+    /// notified once. Models that the cache merges are a step of their own, because they are shown
+    /// when they are merged.
     ///
     /// - Parameters:
     ///   - models: The new versions of the models. Each is saved under its identifier.
@@ -298,7 +299,8 @@ open class DataModelManager: @unchecked Sendable {
     /// is deleted as well. To remove a model from one collection only, edit the collection.
     ///
     /// - Parameters:
-    ///   - model: The model. Without identifier it is deleted from the cache only.
+    ///   - model: The model. Without identifier it stays on all screens, and a cache that finds
+    ///     models by `context` may delete it.
     ///   - updateCache: Whether to delete the model from the cache.
     ///   - context: A value that is passed to the delegates and to the cache.
     @preconcurrency

@@ -23,8 +23,9 @@ extension DataProvider {
     ///
     /// A reply that is out of date is not shown: if the provider was set or has fetched something
     /// else since the fetch began, it goes on showing that. If the model itself was set since the
-    /// attempt began, by this provider or elsewhere, the network's answer is not saved either: it
-    /// is older. A model that is merged is shown as `merge` shows it.
+    /// attempt began, by this provider, another one or a function of their manager, the network's
+    /// answer is not saved either: it is older. What other code writes to the cache is not
+    /// compared: the answer replaces it. A model that is merged is shown as `merge` shows it.
     ///
     /// - Parameters:
     ///   - cacheKey: The identifier of the model, or another key under which it is saved.

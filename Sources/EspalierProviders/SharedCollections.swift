@@ -1,3 +1,4 @@
+import EspalierConsistency
 import EspalierModels
 
 /// The collections that providers show, edit or fetch: one for each key and type of element; and
@@ -88,4 +89,50 @@ protocol RefreshableCollection: AnyObject {
     ///
     /// - Parameter clearing: Whether a collection that is not stored becomes empty.
     func refresh(clearing: Bool)
+}
+
+/// The tree of a collection for the consistency manager: a root without identifier, whose children
+/// are the elements. A deleted element is left out.
+struct CollectionModel<T: SimpleModel>: ListModel {
+    let elements: [T]
+
+    var modelIdentifier: String? { nil }
+
+    func map(
+        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
+    ) -> (any ConsistencyManagerModel)? {
+        CollectionModel(elements: elements.compactMap { transform($0) as? T })
+    }
+
+    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {
+        for element in elements { visit(element) }
+    }
+
+    var childCount: Int { elements.count }
+
+    func child(at place: Int) -> any ConsistencyManagerModel { elements[place] }
+
+    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
+    {
+        var new = elements
+        for (place, child) in children {
+            if let child = child as? T { new[place] = child }
+        }
+        let removed = children.filter { !($0.value is T) }.keys.sorted()
+        new.removeSubranges(RangeSet(removed, within: new))
+        return CollectionModel(elements: new)
+    }
+
+    func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
+        guard let other = other as? CollectionModel else { return false }
+        return areEqual(elements, other.elements)
+    }
+}
+
+/// Returns whether two lists have equal elements.
+///
+/// - Complexity: O(*n*) in the nodes of the elements.
+func areEqual<T: SimpleModel>(_ a: [T], _ b: [T]) -> Bool {
+    guard a.count == b.count else { return false }
+    return zip(a, b).allSatisfy { $0.isEqualToModel($1) }
 }

@@ -5,8 +5,8 @@ public import Foundation
 
 // A cache that keeps copies of shared records: the near cache of a host.
 extension NormalizedCache {
-    /// Looks up the tree of the node `identifier` in memory. Finds it as `read` does, and counts the
-    /// hit; does not read records.
+    /// Looks up the tree of the node `identifier` in memory. Finds it as `read` does, and counts
+    /// the hit; does not read records.
     ///
     /// - Parameters:
     ///   - type: The type of the model.

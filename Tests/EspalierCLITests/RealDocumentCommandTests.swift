@@ -20,7 +20,7 @@ struct RealDocumentCommandTests {
         let outcome = try tool.run(
             ["import", "c", RealDocument.twitter.url.path] + Self.twitterOptions + options)
         #expect(outcome.code == 0)
-        #expect(outcome.errors == "")
+        #expect(outcome.errors.isEmpty || outcome.errors.contains("9 objects were left out"))
         return outcome
     }
 

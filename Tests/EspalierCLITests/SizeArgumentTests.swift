@@ -13,8 +13,9 @@ struct SizeArgumentTests {
             ("50MiB", 52_428_800), ("50MB", 50_000_000), ("50 MB", 50_000_000),
             ("50mib", 52_428_800),
             ("1GiB", 1_073_741_824), ("1gb", 1_000_000_000), ("2TiB", 2_199_023_255_552),
-            ("007", 7),
-            ("9223372036854775807", Int.max), ("8388607TiB", 8_388_607 << 40),
+            ("007", 7), ("1.5MiB", 1_572_864), ("0.5 GB", 500_000_000),
+            ("9223372036854775807", Int.max), ("1.999999TiB", 2_199_022_156_040),
+            ("8388607TiB", 8_388_607 << 40),
         ])
     func parsing(text: String, bytes: Int) throws {
         #expect(try SizeArgument(parsing: text).bytes == bytes)
@@ -26,7 +27,9 @@ struct SizeArgumentTests {
         arguments: [
             ("", .notASize), ("-1", .notASize), ("+1", .notASize), ("MiB", .notASize),
             (" 1", .notASize),
-            ("٣", .notASize), ("0", .noSize), ("0MiB", .noSize), ("1.5MiB", .unknownUnit),
+            ("٣", .notASize), ("0", .noSize), ("0MiB", .noSize), ("0.0MiB", .noSize),
+            ("1.5", .notASize), ("1.5B", .notASize), ("1.MiB", .notASize), (".5MiB", .notASize),
+            ("1.5.5MiB", .unknownUnit), ("1.1234567MiB", .notASize),
             ("50M", .unknownUnit),
             ("50  MB", .unknownUnit), ("50 ", .unknownUnit), ("50MB ", .unknownUnit),
             ("5 0", .unknownUnit),

@@ -10,7 +10,8 @@ struct WordTests {
         arguments: [
             ("created_at", "createdAt", "CreatedAt"), ("createdAt", "createdAt", "CreatedAt"),
             ("Created-At", "createdAt", "CreatedAt"), ("URL", "url", "URL"),
-            ("URLPath", "urlPath", "URLPath"), ("_links", "links", "Links"),
+            ("URLs", "urls", "URLs"), ("URLPath", "urlPath", "URLPath"),
+            ("_links", "links", "Links"),
             ("@type", "type", "Type"), ("$ref", "ref", "Ref"), ("+1", "plus1", "Plus1"),
             ("-1", "minus1", "Minus1"), ("1st", "_1st", "_1st"), ("", "empty", "Empty"),
             ("%", "empty", "Empty"), ("größe", "größe", "Größe"), ("a.b c", "aBC", "ABC"),
@@ -28,7 +29,11 @@ struct WordTests {
             ("branches", "branch"), ("pages", "page"), ("houses", "house"), ("classes", "class"),
             ("media", "media"), ("address", "address"), ("status", "status"), ("news", "news"),
             ("series", "series"), ("analysis", "analysis"), ("UserMentions", "UserMention"),
-            ("ties", "tie"), ("s", "s"),
+            ("ties", "tie"), ("s", "s"), ("aliases", "alias"), ("caches", "cache"),
+            ("heroes", "hero"), ("shoes", "shoe"), ("knives", "knife"), ("leaves", "leaf"),
+            ("moves", "move"), ("indices", "index"), ("prices", "price"), ("axes", "axis"),
+            ("UserIndices", "UserIndex"), ("canvas", "canvas"), ("lens", "lens"),
+            ("items", "item"), ("dns", "dns"), ("quizzes", "quiz"), ("selfies", "selfie"),
         ])
     func singular(plural: String, singular: String) {
         #expect(Words.singular(plural) == singular)

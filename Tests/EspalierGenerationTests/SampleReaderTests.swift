@@ -57,6 +57,11 @@ struct SampleReaderTests {
         #expect(try type(#"{"m": {"2014-08-31": 7}}"#) == "let m: [String: Int]")
         #expect(try type("{\"m\": {\(many)}}") == "let m: [String: M]")
         #expect(try type("{\"m\": {\(many), \"total\": 8}}") == "let m: M")
+        // One lacks a member, another one has its own.
+        let similar = many + #", "-NaB8": {"x": 1, "y": 2}"#
+        #expect(try type("{\"m\": {\(similar)}}") == "let m: [String: M]")
+        let different = many + #", "-NaB8": {"y": 1}"#
+        #expect(try type("{\"m\": {\(different)}}") == "let m: M")
         // An object with an identifier, and objects that all have the same keys.
         #expect(try type(#"{"m": {"id": 1, "a b": 2}}"#) == "let m: M")
         #expect(
@@ -74,6 +79,14 @@ struct SampleReaderTests {
             let source = try Generated(samples: "{\"m\": {\(text)}}")
             #expect(source.members(of: "M").count == 1_001)
         }
+    }
+
+    @Test("An object that is always empty is any JSON: other documents may have members there")
+    func emptyObject() throws {
+        let source = try Generated(samples: #"[{"id": 1, "m": {}}, {"id": 2, "m": {}}]"#)
+        #expect(source.members(of: "Shop").contains("let m: ShopJSON"))
+        let filled = try Generated(samples: #"[{"id": 1, "m": {}}, {"id": 2, "m": {"x": 1}}]"#)
+        #expect(filled.members(of: "Shop").contains("let m: M"))
     }
 
     @Test("A document without a declaration of its own has the type for any JSON")
@@ -275,7 +288,7 @@ struct SampleReaderTests {
             (#"[{"id": 1}, {"id": "a"}]"#, "ShopJSON", false),
             (#"[{"id": 1}, {"x": 2}]"#, "Int?", false),
             (#"[{"id": 1}, {"id": null}]"#, "Field<Int>", false),
-            (#"[{"id": 1.5}]"#, "Double", false), (#"[{"id": {}}]"#, "Id", false),
+            (#"[{"id": 1.5}]"#, "Double", false), (#"[{"id": {}}]"#, "ShopJSON", false),
         ])
     func identifiers(sample: String, type: String, isNode: Bool) throws {
         let source = try Generated(samples: sample)

@@ -27,7 +27,11 @@ struct ImportCommand: AsyncParsableCommand {
             If a document describes a node in different ways, the first description counts, with \
             members in the order of their names. "contradictions" counts the others. With \
             --merge, the others add the members that those before them lack, and \
-            "contradictions" counts those that differ in a member that both have.
+            "contradictions" counts those that differ in a member that both have. A node of a \
+            later file replaces that of an earlier one, or is merged into it. A document of more \
+            than 2,048 models, or of more than a 32nd of the budget, is stored in several parts: \
+            without --merge, a node of a later part replaces that of an earlier one, too. If an \
+            object has a member twice, the last one counts.
 
             --records imports files that export printed: each line replaces the record of its \
             name. The command checks all lines before it stores any. A record that a line refers \
@@ -96,12 +100,13 @@ struct ImportCommand: AsyncParsableCommand {
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let collection {
-                try await recording.setCollection(documents.flatMap(\.models), forKey: collection)
+                try await recording.setCollection(documents, forKey: collection)
             } else {
                 for document in documents { recording.set(document) }
             }
             let summary = try await recording.finish()
             try output.print(summary)
+            summary.note(of: identity.policy).map { Console.note($0) }
             Console.noteEvictions(summary.evicted)
         } catch let error as CacheError {
             throw self.cache.failure(error)
@@ -196,7 +201,9 @@ struct SetCommand: AsyncParsableCommand {
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let key { recording.setModel(model, forKey: key) } else { recording.set(document) }
-            try output.print(await recording.finish())
+            let summary = try await recording.finish()
+            try output.print(summary)
+            summary.note(of: identity.policy).map { Console.note($0) }
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

@@ -38,13 +38,26 @@ extension JSONTree {
         }
     }
 
-    /// The tree to write in place of a node that is already stored: a node without members, which
-    /// is merged into the stored one.
-    var stub: JSONTree {
-        guard case .object(let node) = self, let identifier = node.modelIdentifier else {
-            return self
+    /// The tree to merge where its outermost nodes are stored already: with references in their
+    /// place.
+    var referring: JSONTree {
+        switch self {
+        case .array(let elements): .array(elements.map(\.referring))
+        case .object(let node):
+            .object(node.modelIdentifier == nil ? node.mapped(\.referring) : node.reference)
+        default: self
         }
-        return .object(JSONNode(identifier: identifier, type: node.type, members: []))
+    }
+
+    /// The outermost nodes of the tree, in order: the tree itself if it is a node.
+    var outermostNodes: [JSONTree] {
+        switch self {
+        case .array(let elements): elements.flatMap(\.outermostNodes)
+        case .object(let node):
+            node.modelIdentifier == nil
+                ? node.members.flatMap { $0.value.outermostNodes } : [self]
+        default: []
+        }
     }
 
     /// Whether an object of the tree has a member of a name.
@@ -87,12 +100,25 @@ struct JSONNode: Sendable {
     let members: [Member]
     /// Whether a merge keeps the stored value of a member that is null here.
     let nullKeeps: Bool
-
     init(identifier: String?, type: String, members: [Member], nullKeeps: Bool = false) {
         modelIdentifier = identifier
         self.type = type
         self.nullKeeps = nullKeeps
         self.members = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+}
+
+extension JSONNode {
+    /// A node without members: merged into this one, it changes nothing.
+    var reference: JSONNode { with([]) }
+
+    func mapped(_ transform: (JSONTree) -> JSONTree) -> JSONNode {
+        with(members.map { ($0.name, transform($0.value)) })
+    }
+
+    func with(_ members: [Member]) -> JSONNode {
+        JSONNode(
+            identifier: modelIdentifier, type: type, members: members, nullKeeps: nullKeeps)
     }
 }
 

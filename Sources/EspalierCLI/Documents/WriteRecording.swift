@@ -35,32 +35,51 @@ struct WriteRecording {
     /// Stores the models in as few writes as the budget allows. An identity that occurs twice in a
     /// write is written once, so that storing the same document again changes nothing.
     mutating func set(_ document: ModelDocument) {
+        modelCount += document.models.count
+        store(document)
+    }
+
+    private mutating func store(_ document: ModelDocument) {
+        // A merge knows all parts of a document, unless it may not fit into the budget: a part that
+        // refers to an evicted node would store it again, without members.
+        let size = document.models.reduce(0) { $0 + $1.byteEstimate }
+        let isWhole = policy == .merge && size <= partSize * Self.partsOfWrite * 4
         let parts = document.parts(of: partSize)
-        for range in parts {
-            let part = Array(document.models[range])
+        for (number, range) in parts.enumerated() {
+            if number == 0 || !isWhole { census.beginWrite() }
             let name =
                 parts.count == 1
                 ? document.name
                 : "\(document.name): models \(range.lowerBound) to \(range.upperBound - 1)"
-            add(cache.set(part, policy: policy), part, as: name)
+            let models = census.add(write: Array(document.models[range]))
+            tickets.append((cache.set(models, policy: policy), name))
         }
     }
 
-    mutating func setCollection(_ models: [JSONTree], forKey key: String)
+    /// Stores the models of documents, as `set` does, and all of them as a collection.
+    mutating func setCollection(_ documents: [ModelDocument], forKey key: String)
         async throws(CommandFailure)
     {
         let name = "collection \(key)"
-        guard models.reduce(0, { $0 + $1.byteEstimate }) > partSize * Self.partsOfWrite else {
-            return add(cache.setCollection(models, forKey: key, policy: policy), models, as: name)
+        let models = documents.flatMap(\.models)
+        modelCount += models.count
+        let bytes = models.reduce(0) { $0 + $1.byteEstimate }
+        guard documents.count > 1 || bytes > partSize * Self.partsOfWrite else {
+            _ = census.add(write: models)
+            tickets.append((cache.setCollection(models, forKey: key, policy: policy), name))
+            return
         }
-        // Too large for a single write: stores the nodes in parts, then the collection with
-        // references to them.
-        let nodes = models.filter { $0.modelIdentifier != nil }
-        set(ModelDocument(name: name, models: nodes))
-        modelCount += models.count - nodes.count
+        // Stores the nodes of each document, then the collection with references to them.
+        for document in documents {
+            store(
+                ModelDocument(
+                    name: documents.count > 1 ? document.name : name,
+                    models: document.models.flatMap(\.outermostNodes)))
+        }
         guard await areCommitted else { return }
-        try requireStored(nodes, name)
-        tickets.append((cache.setCollection(models.map(\.stub), forKey: key, policy: .merge), name))
+        try requireStored(models.flatMap(\.outermostNodes), name)
+        tickets.append(
+            (cache.setCollection(models.map(\.referring), forKey: key, policy: .merge), name))
     }
 
     /// Whether all writes so far were committed. `finish` throws the failure of one that was not.
@@ -96,13 +115,9 @@ struct WriteRecording {
     }
 
     mutating func setModel(_ model: JSONTree, forKey key: String) {
-        add(cache.setModel(model, forKey: key, policy: policy), [model], as: "key \(key)")
-    }
-
-    private mutating func add(_ ticket: WriteTicket, _ models: [JSONTree], as name: String) {
-        census.add(write: models)
-        modelCount += models.count
-        tickets.append((ticket, name))
+        modelCount += 1
+        _ = census.add(write: [model])
+        tickets.append((cache.setModel(model, forKey: key, policy: policy), "key \(key)"))
     }
 
     /// Waits until all writes are committed, and closes the cache.
@@ -134,7 +149,9 @@ struct WriteRecording {
         for await change in changes { written.formUnion(change.written.map(Identifier.init)) }
         return WriteSummary(
             models: modelCount, nodes: census.identifiers.count, written: written.count,
-            contradictions: census.contradictions, evicted: max(0, evicted - evictedBefore))
+            contradictions: census.contradictions, losses: census.losses,
+            firstLoss: census.firstLoss,
+            evicted: max(0, evicted - evictedBefore))
     }
 }
 
@@ -167,10 +184,24 @@ struct WriteSummary: Sendable, Equatable {
     let written: Int
     /// The number of objects that differ from the first one with the same identity, which counts.
     let contradictions: Int
+    /// The number of those that say something which is not stored, and the identity of the first.
+    var losses = 0
+    var firstLoss: String?
     /// The number of records that were evicted meanwhile, by any process.
     var evicted = 0
 
     var unchanged: Int { nodes - written }
+
+    /// Which objects were left out; nil if none was that says something else than the first one.
+    func note(of policy: WritePolicy) -> String? {
+        guard let firstLoss else { return nil }
+        let objects = losses == 1 ? "1 object was left out" : "\(losses) objects were left out"
+        let names = losses == 1 ? firstLoss : "\(firstLoss) and others"
+        let advice = policy == .merge ? "" : " --merge keeps the members of all."
+        return
+            "\(objects), because the first one with the same identity says something else: "
+            + "\(names).\(advice)"
+    }
 }
 
 extension WriteSummary: Printable {
@@ -189,42 +220,83 @@ extension WriteSummary: Printable {
 ///
 /// Follows the rule of flattening: of several objects with one identity in a write, the first one
 /// in preorder counts, and the others become references to it. In a merge, the others add the
-/// members that those before them lack.
+/// members that those before them lack; also over several writes, of which the later ones leave out
+/// what the earlier ones have stored.
 struct NodeCensus {
     private let policy: WritePolicy
     private(set) var identifiers: Set<Identifier> = []
     /// The number of objects that differ from the first one with their identity.
     private(set) var contradictions = 0
+    /// The number of those that say something which the first one does not, and the identity of the
+    /// first of them.
+    private(set) var losses = 0
+    private(set) var firstLoss: String?
+    /// The objects of the write that count.
     private var first: [Identifier: JSONNode] = [:]
 
     init(policy: WritePolicy = .replace) { self.policy = policy }
 
-    /// Counts the nodes that one write of `models` stores.
-    mutating func add(write models: some Sequence<JSONTree>) {
-        first = [:]
-        for model in models { add(model) }
+    /// Begins a write, or several that are merged as one.
+    mutating func beginWrite() { first = [:] }
+
+    /// Counts the nodes that a write of models stores.
+    ///
+    /// - Returns: The models to write, and nodes that stand in members which are left out.
+    mutating func add(write models: [JSONTree]) -> [JSONTree] {
+        var moved: [JSONTree] = []
+        let written = first.isEmpty ? models : models.map { rewritten($0, &moved) }
+        for model in models { add(model, isDiscarded: false) }
+        return written + moved
     }
 
-    private mutating func add(_ tree: JSONTree) {
+    /// - Parameter isDiscarded: Whether the tree is part of an object that does not count.
+    private mutating func add(_ tree: JSONTree, isDiscarded: Bool) {
         switch tree {
         case .null, .bool, .number, .string: break
         case .array(let elements):
-            for element in elements { add(element) }
+            for element in elements { add(element, isDiscarded: isDiscarded) }
         case .object(let node):
-            if let identifier = node.modelIdentifier.map(Identifier.init) {
+            var isDiscarded = isDiscarded
+            if let name = node.modelIdentifier {
+                let identifier = Identifier(name)
                 if let first = first[identifier] {
-                    guard policy == .merge else {
-                        if !first.hasSameContent(as: node) { contradictions += 1 }
-                        return
+                    let differs =
+                        policy == .merge
+                        ? first.contradicts(node) : !first.hasSameContent(as: node)
+                    if differs { contradictions += 1 }
+                    if differs, policy == .merge || !first.includes(node) {
+                        losses += 1
+                        firstLoss = firstLoss ?? name
                     }
-                    if first.contradicts(node) { contradictions += 1 }
-                    self.first[identifier] = first.adding(node)
-                } else {
+                    if policy == .merge {
+                        self.first[identifier] = first.adding(node)
+                    } else {
+                        isDiscarded = true
+                    }
+                } else if !isDiscarded {
                     first[identifier] = node
                     identifiers.insert(identifier)
                 }
             }
-            for member in node.members { add(member.value) }
+            for member in node.members { add(member.value, isDiscarded: isDiscarded) }
+        }
+    }
+
+    /// Returns a tree without what earlier writes of the document have stored.
+    private func rewritten(_ tree: JSONTree, _ moved: inout [JSONTree]) -> JSONTree {
+        switch tree {
+        case .null, .bool, .number, .string: return tree
+        case .array(let elements): return .array(elements.map { rewritten($0, &moved) })
+        case .object(let node):
+            guard let known = node.modelIdentifier.flatMap({ first[Identifier($0)] }) else {
+                return .object(
+                    node.with(node.members.map { ($0.name, rewritten($0.value, &moved)) }))
+            }
+            let added = known.members(addedBy: node)
+            for member in node.members where !added.contains(where: { $0.name == member.name }) {
+                moved += member.value.outermostNodes.map { rewritten($0, &moved) }
+            }
+            return .object(node.with(added.map { ($0.name, rewritten($0.value, &moved)) }))
         }
     }
 }
@@ -237,11 +309,21 @@ extension JSONNode {
         }
     }
 
+    /// Returns whether this object has all members of another one, with the same values.
+    fileprivate func includes(_ other: JSONNode) -> Bool {
+        other.members.allSatisfy { name, value in
+            self.value(of: name)?.hasSameContent(as: value) ?? false
+        }
+    }
+
     /// Returns this object with the members that it lacks and `later` has.
     fileprivate func adding(_ later: JSONNode) -> JSONNode {
-        let added = later.fetched.filter { value(of: $0.name) == nil }
-        return JSONNode(
-            identifier: modelIdentifier, type: type, members: fetched + added, nullKeeps: nullKeeps)
+        with(fetched + members(addedBy: later))
+    }
+
+    /// The members that this object lacks and `later` has.
+    fileprivate func members(addedBy later: JSONNode) -> [Member] {
+        later.fetched.filter { value(of: $0.name) == nil }
     }
 
     /// The members that a merge stores.

@@ -1,5 +1,5 @@
 #if CommandLine
-/// A number of bytes from the command line: `1048576`, `50MiB`, `50 MB`.
+/// A number of bytes from the command line: `1048576`, `50MiB`, `1.5 GB`.
 ///
 /// `KiB`, `MiB`, `GiB`, `TiB` are powers of 1,024 and `KB`, `MB`, `GB`, `TB` of 1,000, in any case.
 /// A bare `M` is an error, because programs disagree on its meaning.
@@ -15,20 +15,33 @@ struct SizeArgument: Sendable, Hashable {
     init(parsing text: String) throws(ArgumentProblem) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard !digits.isEmpty else { throw .notASize }
-        let rest = text[digits.endIndex...]
+        var rest = text[digits.endIndex...]
+        var fraction = rest.prefix(0)
+        if rest.first == "." {
+            fraction = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+            guard !fraction.isEmpty, fraction.count <= 6 else { throw .notASize }
+            rest = rest[fraction.endIndex...]
+        }
         // Allows one space, if a unit follows it.
         let unit = rest.first == " " && rest.count > 1 ? rest.dropFirst() : rest
         guard let multiplier = Self.multipliers[unit.lowercased()] else { throw .unknownUnit }
         let product = Int(digits)?.multipliedReportingOverflow(by: multiplier)
         guard let product, !product.overflow else { throw .sizeTooLarge }
-        guard product.partialValue > 0 else { throw .noSize }
-        bytes = product.partialValue
+        // Up to six digits of a terabyte are whole bytes, and do not overflow.
+        var (part, divisor) = (Int(fraction) ?? 0, 1)
+        for _ in fraction { divisor *= 10 }
+        part = part * multiplier / divisor
+        let (sum, isTooLarge) = product.partialValue.addingReportingOverflow(part)
+        guard !isTooLarge else { throw .sizeTooLarge }
+        guard fraction.isEmpty || multiplier > 1 else { throw .notASize }
+        guard sum > 0 else { throw .noSize }
+        bytes = sum
     }
 }
 
 extension ArgumentProblem {
     static let notASize = ArgumentProblem(
-        "a size starts with a whole number of bytes or of a unit, as in 1048576 or 50MiB")
+        "a size is a number of bytes or of a unit, as in 1048576, 50MiB or 1.5GiB")
     static let unknownUnit = ArgumentProblem(
         "the unit of a size is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, as in 50MiB")
     static let noSize = ArgumentProblem("a size is above zero, as in 50MiB")

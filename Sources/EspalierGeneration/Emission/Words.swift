@@ -22,18 +22,42 @@ enum Words {
         func dropping(_ count: Int, adding end: String = "") -> String {
             String(word.dropLast(count)) + end
         }
-        // Of the plurals that no rule below covers, those that APIs have.
-        let irregular = ["movies": 1, "cookies": 1, "calories": 1, "buses": 2]
-        if let count = irregular[small] { return dropping(count) }
+        // `UserIndices` ends with the word `Indices`.
+        let start = word.lastIndex { $0.isUppercase } ?? word.startIndex
+        let last = word[start...].lowercased()
+        if let (count, end) = irregularPlurals[last] { return dropping(count, adding: end) }
         let kept = ["ss", "us", "is", "news", "series", "species"]
-        guard small.count > 2, small.hasSuffix("s"), !kept.contains(where: small.hasSuffix) else {
-            return word
-        }
+        guard small.count > 2, small.hasSuffix("s"), !kept.contains(where: small.hasSuffix),
+            !singularWords.contains(last)
+        else { return word }
         if small.count > 4, small.hasSuffix("ies") { return dropping(3, adding: "y") }
         // `statuses`, `boxes` and `branches`, but `houses` and `pages`.
         let sibilants = ["tuses", "ruses", "nuses", "xes", "sses", "shes", "ches"]
         return dropping(sibilants.contains(where: small.hasSuffix) ? 2 : 1)
     }
+
+    /// Plurals that no rule covers, of those that documents have: how much of the end is replaced,
+    /// and by what.
+    private static let irregularPlurals: [String: (count: Int, end: String)] = [
+        "movies": (1, ""), "cookies": (1, ""), "calories": (1, ""), "selfies": (1, ""),
+        "zombies": (1, ""), "hoodies": (1, ""), "smoothies": (1, ""), "rookies": (1, ""),
+        "curies": (1, ""), "buses": (2, ""), "aliases": (2, ""), "biases": (2, ""),
+        "canvases": (2, ""), "atlases": (2, ""), "heroes": (2, ""), "echoes": (2, ""),
+        "potatoes": (2, ""), "tomatoes": (2, ""), "vetoes": (2, ""), "quizzes": (3, ""),
+        "caches": (1, ""), "aches": (1, ""), "headaches": (1, ""), "axes": (2, "is"),
+        "analyses": (2, "is"), "crises": (2, "is"), "theses": (2, "is"), "indices": (4, "ex"),
+        "vertices": (4, "ex"), "matrices": (3, "x"), "appendices": (3, "x"),
+        "knives": (3, "fe"), "lives": (3, "fe"), "wives": (3, "fe"), "leaves": (3, "f"),
+        "halves": (3, "f"), "shelves": (3, "f"), "wolves": (3, "f"), "loaves": (3, "f"),
+        "thieves": (3, "f"), "selves": (3, "f"),
+    ]
+
+    /// Words that end as plurals do, and are none.
+    private static let singularWords: Set<String> = [
+        "alias", "atlas", "aws", "bias", "canvas", "chaos", "cors", "css", "dns", "gas", "gps",
+        "has", "https", "ios", "kudos", "lens", "macos", "os", "sms", "sos", "tls", "tvos", "was",
+        "watchos", "yes",
+    ]
 
     /// Returns the name with backticks if it is a word of the language.
     static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
@@ -60,6 +84,8 @@ enum Words {
     /// `URLPath` is `urlPath`, and `ID` is `id`.
     private static func lowercasedStart(_ word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }.count
+        // `URLs` is `urls`.
+        if capitals > 1, capitals == word.count - 1, word.last == "s" { return word.lowercased() }
         guard capitals > 1 else { return word.prefix(1).lowercased() + word.dropFirst() }
         if capitals == word.count { return word.lowercased() }
         // The last capital begins the next word.
@@ -83,13 +109,15 @@ enum Words {
 
     /// Names of types that the generated source uses, or that no type should hide.
     static let reservedTypes: Set<String> = [
-        "Any", "AnyObject", "Array", "Bool", "Builder", "Character", "Codable", "CodingKey",
-        "CodingKeys", "Data", "Date", "Decimal", "Decodable", "Decoder", "DecodingError",
-        "Dictionary", "Double", "Encodable", "Encoder", "Equatable", "Error", "Espalier",
-        "EspalierModels", "EspalierNormalized", "EspalierRecords", "Field", "FieldValue", "Float",
-        "Foundation", "Hashable", "Hasher", "Int", "Model", "ModelField", "Never",
-        "NormalizedModel", "Optional", "Protocol", "RawRepresentable", "Result", "Self",
-        "Sendable", "Set", "String", "Swift", "Type", "UInt64", "URL", "UUID", "Void",
+        "Any", "AnyObject", "Array", "Bool", "Builder", "Character", "Codable",
+        "CodingKey", "CodingKeys", "Data", "Date", "Decimal", "Decodable", "Decoder",
+        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Equatable", "Error",
+        "Espalier", "EspalierModels", "EspalierNormalized", "EspalierRecords", "Field",
+        "FieldValue", "Float", "Foundation", "Hashable", "Hasher", "Identifiable", "Int", "Int32",
+        "Int64", "KeyPath", "MainActor", "Model", "ModelField", "Never", "NormalizedCache",
+        "NormalizedModel", "Normalized", "NotStored", "Optional", "Protocol", "Range",
+        "RawRepresentable", "RecordDecoder", "RecordEncoder", "Result", "Self", "Sendable", "Set",
+        "Stored", "String", "Swift", "Task", "Type", "UInt", "UInt64", "URL", "UUID", "Void",
         "WritePolicy",
     ]
 }

@@ -81,7 +81,8 @@ final class SamplePlace: Equatable {
     var wholes: Int { integers + unsigneds }
 
     /// Whether the keys are data, as in `{"2014-08-31": 7}`: at least half of them are no names, or
-    /// there are many objects of the same members under them, as in `{"-NaB3": {"x": 1}, ...}`.
+    /// there are many objects of nearly the same members under them, as in
+    /// `{"-NaB3": {"x": 1}, ...}`.
     ///
     /// An object with an identifier is no dictionary, and neither is one of several objects that
     /// all have the same keys.
@@ -99,12 +100,18 @@ final class SamplePlace: Equatable {
     /// From how many equal members on an object is a dictionary.
     private static let manyMembers = 8
 
-    /// Whether all members are objects with the same names of members.
+    /// Whether all members are objects with nearly the same names of members: at least half of the
+    /// names are those of all objects.
     private var hasEqualObjects: Bool {
-        let values = objects.flatMap(\.values)
-        guard case .object(let first)? = values.first, !first.isEmpty else { return false }
-        let names = Set(first.keys)
-        return values.allSatisfy { value in value.members.map { Set($0.keys) == names } ?? false }
+        var (common, all): (Set<String>?, Set<String>) = (nil, [])
+        for value in objects.flatMap(\.values) {
+            guard let members = value.members, !members.isEmpty else { return false }
+            let names = Set(members.keys)
+            common = common?.intersection(names) ?? names
+            all.formUnion(names)
+        }
+        guard let common, !common.isEmpty else { return false }
+        return common.count * 2 >= all.count
     }
 
     /// Finds the dictionaries, and numbers all other places with objects from here on. Returns them

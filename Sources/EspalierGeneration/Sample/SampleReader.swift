@@ -91,6 +91,9 @@ struct SampleReader {
         let type = types.type(of: place)
         if let index = indices[type] { return .declared(index) }
         let (group, names) = (types.group(type), names(of: type))
+        // Objects that are always empty may have any members in other documents.
+        let isEmpty = group.allSatisfy { $0.objects.allSatisfy(\.isEmpty) }
+        guard !isEmpty || place.number == 0 else { return .any }
         let index = models.add(
             Declaration(
                 shortName: names.short, longName: names.long, isPrimary: names.isPrimary,

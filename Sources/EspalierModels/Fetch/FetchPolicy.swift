@@ -7,7 +7,7 @@ public import EspalierRecords
 /// | `cacheOnly` | cache | a miss | a miss | is not asked |
 /// | `cacheThenNetwork` | cache | network | network | its error |
 /// | `networkThenCache` | network | network | network | cache, even what has expired |
-/// | `cacheAndNetwork` | cache, then network | the same | network | its error, after the cache |
+/// | `cacheAndNetwork` | cache, then network | the same | network | cache, see below |
 /// | `staleWhileRevalidate` | cache | cache, then network | network | as `cacheAndNetwork` |
 ///
 /// ```swift
@@ -15,6 +15,9 @@ public import EspalierRecords
 ///     try await server.feed(1)
 /// }
 /// ```
+///
+/// With `cacheAndNetwork`, `fetch` returns what the cache has if the network fails, and `fetches`
+/// throws the network's error after it.
 ///
 /// What has expired follows from the maximum age of the records, see ``IdentifiedModel/maxAge``.
 /// Without one nothing expires. A cache that is not Espalier's does not tell what has expired:

@@ -17,7 +17,8 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
 
     /// The number of nodes.
     public var nodes = 0
-    /// The number of records to which no other record refers.
+    /// The number of records that eviction may take by themselves: those to which no other record
+    /// refers, and those on a cycle, or that a search for cycles could not rule out.
     public var roots = 0
     /// The number of keys that have an entry of their own.
     public var keys = 0

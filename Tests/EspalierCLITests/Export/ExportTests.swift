@@ -92,7 +92,7 @@ struct ExportTests {
         }
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "n", "--type", "p=n",
-            input: "[\(objects.joined(separator: ","))]")
+            input: "[\(objects.joined(separator: ","))]", note: "10 objects were left out")
         let lines = try tool.expectCopies(of: "c", to: "d", options: ["--budget", "1MiB"])
         #expect(lines.count == 20)
         #expect(lines.contains { $0.contains(#""onCycle":true"#) })
@@ -165,7 +165,8 @@ struct RealDocumentExportTests {
             "import", "c", RealDocument.twitter.url.path, "--id-key", "id_str", "--path",
             "statuses", "--type",
             "user=User",
-            "--type", "retweeted_status=Status", "--root-type", "Status", "--collection", "search")
+            "--type", "retweeted_status=Status", "--root-type", "Status", "--collection", "search",
+            note: "9 objects were left out")
         try tool.succeed("delete", "c", "User:2745121514")
         #expect(
             try tool.expectCopies(of: "c", to: "d", options: ["--budget", budget]).count == 264)

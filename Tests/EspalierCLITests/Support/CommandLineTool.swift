@@ -110,15 +110,24 @@ struct CommandLineTool {
         )
     }
 
-    /// Runs a command that must succeed and print nothing on standard error.
+    /// Runs a command that must succeed, and print nothing on standard error.
+    ///
+    /// - Parameter note: The beginning of the one note that it prints there; nil for none.
     @discardableResult
     func succeed(
-        _ arguments: String..., input: String? = nil,
+        _ arguments: String..., input: String? = nil, note: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Outcome {
         let outcome = try run(arguments, input: input)
         #expect(outcome.code == 0, sourceLocation: sourceLocation)
-        #expect(outcome.errors == "", sourceLocation: sourceLocation)
+        if let note {
+            #expect(
+                outcome.errors.hasPrefix("espalier: note: \(note)"), sourceLocation: sourceLocation)
+            #expect(
+                outcome.errors.count(where: \.isNewline) == 1, sourceLocation: sourceLocation)
+        } else {
+            #expect(outcome.errors == "", sourceLocation: sourceLocation)
+        }
         return outcome
     }
 

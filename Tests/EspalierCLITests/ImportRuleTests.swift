@@ -1,0 +1,111 @@
+#if CommandLine
+import Foundation
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("It is known which description of a node counts")
+struct ImportRuleTests {
+    private let tool: CommandLineTool
+
+    init() throws { tool = try CommandLineTool() }
+
+    private func get(_ identifier: String) throws -> String {
+        try printed(by: ["get", "c", identifier, "--compact"])
+    }
+
+    private func printed(by arguments: [String]) throws -> String {
+        let output = try tool.run(arguments).output
+        return String(decoding: output, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Imports a document, and returns its nodes, those that were written, and contradictions.
+    private func run(_ document: String, _ options: String...) throws -> [Int] {
+        let outcome = try tool.run(
+            ["import", "c", "-", "--id-key", "id", "--format", "json"] + options, input: document)
+        #expect(outcome.code == 0)
+        return try ["nodes", "nodesWritten", "contradictions"].map { try outcome.count($0) ?? -1 }
+    }
+
+    /// More models than one write takes.
+    private func document(_ first: String, _ last: String, filler: String = "") -> String {
+        let models = (1...2_100).map { "{\"id\":\($0)\(filler)}" }
+        return "[\(([first] + models + [last]).joined(separator: ","))]"
+    }
+
+    @Test("A node of a later part of a document replaces that of an earlier one")
+    func parts() throws {
+        let text = document(#"{"id":0,"n":"first"}"#, #"{"id":0,"n":"last","x":{"id":5}}"#)
+        #expect(try run(text) == [2_102, 2_102, 0])
+        #expect(try get("root:0") == #"{"id":0,"n":"last","x":{"id":5}}"#)
+    }
+
+    @Test("A merge adds the members of all parts, and keeps the first value of each")
+    func merge() throws {
+        let text = document(
+            #"{"id":0,"n":"first","x":{"id":5,"a":1}}"#,
+            #"{"id":0,"m":1,"n":"last","x":{"id":5,"a":2,"b":3}}"#)
+        #expect(try run(text, "--merge") == [2_102, 2_102, 2])
+        #expect(try get("root:0") == #"{"id":0,"n":"first","x":{"a":1,"id":5,"b":3},"m":1}"#)
+        #expect(try run(text, "--merge") == [2_102, 0, 2])
+    }
+
+    @Test("A large collection replaces nodes inside of elements that are no nodes")
+    func largeCollection() throws {
+        let filler = ",\"t\":\"\(String(repeating: "abcdefgh ", count: 20))\""
+        func text(_ user: String) -> String {
+            document(
+                #"{"id":0}"#, "{\"note\":\"inline\",\"user\":\(user)}", filler: filler)
+        }
+        let options = ["--collection", "k", "--budget", "1MiB"]
+        let first = try tool.run(
+            ["import", "c", "-", "--id-key", "id", "--format", "json"] + options,
+            input: text(#"{"id":1,"name":"A","old":1}"#))
+        #expect(try first.code == 0 && first.count("nodes") == 2_102)
+        #expect(try first.count("nodesWritten") == 2_102)
+        #expect(try run(text(#"{"id":1,"name":"A"}"#), "--collection", "k") == [2_102, 1, 0])
+        #expect(try get("user:1") == #"{"id":1,"name":"A"}"#)
+        let list = try printed(by: ["get", "c", "--collection", "k", "--compact"])
+        #expect(list.contains(#"{"note":"inline","user":{"id":1,"name":"A"}}"#))
+    }
+
+    @Test("A contradiction in an object that is left out counts")
+    func nested() throws {
+        let text = #"""
+            [{"id":1,"x":{"id":5,"v":{"id":7,"n":"A"}}},{"id":2,"x":{"id":5,"v":{"id":7,"n":"B"}}}]
+            """#
+        #expect(try run(text, "--collection", "k") == [4, 4, 1])
+        #expect(try get("v:7") == #"{"id":7,"n":"A"}"#)
+        let counts = try tool.succeed("stats", "c", "--format", "json")
+        #expect(try counts.count("contradictions") == 1)
+    }
+
+    @Test("Nodes of a later file replace those of an earlier one", arguments: [true, false])
+    func files(isCollection: Bool) throws {
+        let a = try tool.folder.write(#"{"id":1,"name":"A","x":1}"#, to: "a.json").path
+        let second =
+            isCollection ? #"[{"id":1,"name":"B"},{"note":{"id":2}}]"# : #"{"id":1,"name":"B"}"#
+        let b = try tool.folder.write(second, to: "b.json").path
+        let options = isCollection ? ["--collection", "k"] : []
+        let outcome = try tool.run(["import", "c", a, b, "--id-key", "id"] + options)
+        #expect(outcome.code == 0 && outcome.errors == "")
+        #expect(try get("root:1") == #"{"id":1,"name":"B"}"#)
+        guard isCollection else { return }
+        #expect(
+            try printed(by: ["get", "c", "--collection", "k", "--compact"])
+                == #"[{"id":1,"name":"B"},{"id":1,"name":"B"},{"note":{"id":2}}]"#)
+    }
+
+    @Test("A note says that objects were left out")
+    func note() throws {
+        let text = #"[{"id":1,"p":{"id":9}},{"id":2,"p":{"id":9,"name":"Ada"}}]"#
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", input: text,
+            note: "1 object was left out, because the first one with the same identity says "
+                + "something else: p:9. --merge keeps the members of all.")
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--merge", input: text)
+        #expect(try get("p:9") == #"{"id":9,"name":"Ada"}"#)
+    }
+}
+#endif
