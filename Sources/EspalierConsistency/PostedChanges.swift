@@ -32,7 +32,7 @@ struct PostedChanges: Sendable {
             let identifier = NodeIdentifier(node.identifier)
             if let type = node.type {
                 deletedTypes[identifier, default: []].insert(ObjectIdentifier(type))
-                // The node is one that the changes concern.
+                // No model: nothing is posted, but trees that have the node are looked at.
                 if byIdentifier[identifier] == nil { byIdentifier[identifier] = .updated([]) }
             } else {
                 byIdentifier[identifier] = .deleted

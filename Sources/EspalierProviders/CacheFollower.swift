@@ -137,7 +137,10 @@ final class CacheFollower: Sendable {
     /// Notes nodes that a write of the manager may have changed in ways that only the cache knows.
     func refresh(_ nodes: Set<String>) { add(Changes(nodes: nodes)) }
 
-    /// - Parameter isNew: Whether fetches in progress may not know of the changes.
+    /// Adds changes to those that the next round of reading looks at.
+    ///
+    /// - Parameter isNew: Whether the changes are kept for the fetches in progress, too: false for
+    ///   changes that were kept for them before.
     private func add(_ changes: Changes, isNew: Bool = true) {
         let starts = state.withLock { state in
             state.waiting.add(changes)
@@ -195,18 +198,22 @@ final class CacheFollower: Sendable {
         let consistency = manager.consistencyManager
         // What the manager submits from now on is newer than what is read here.
         let fetch = manager.beginReading()
-        // The cache has all that was submitted before.
+        let nodes = await consistency.shownNodes(changes.readsAll ? nil : changes.nodes)
+        // The cache has all that was submitted before, also by the updates that were delivered
+        // until now.
         await manager.cacheQueue.afterCalls()
         var models: [any SimpleModel] = []
         var gone: [(identifier: String, type: any SimpleModel.Type)] = []
         var covered: Set<NodeView> = []
-        for node in await consistency.shownNodes(changes.readsAll ? nil : changes.nodes) {
+        // The nodes that were read, as any type.
+        var there: Set<Identifier> = []
+        for node in nodes {
             guard let type = node.type as? any SimpleModel.Type,
                 !covered.contains(NodeView(node.identifier, type))
             else { continue }
             switch await read(type, node.identifier) {
             case .success(let model):
-                cover(model, &covered)
+                cover(model, &covered, &there)
                 models.append(model)
             // Its own deletion, or that of a node that the type requires.
             case .failure(.deleted): gone.append((node.identifier, type))
@@ -216,7 +223,6 @@ final class CacheFollower: Sendable {
                 }
             }
         }
-        let there = Set(models.compactMap(\.modelIdentifier).map { Identifier($0) })
         let deleted = gone.map { node in
             // Screens of other types keep a node that they can read. A node that was deleted is
             // gone for types that the follower can't read, too.
@@ -249,11 +255,15 @@ final class CacheFollower: Sendable {
         }
     }
 
-    /// Adds the nodes that were read as parts of another one.
-    private func cover(_ model: any ConsistencyManagerModel, _ covered: inout Set<NodeView>) {
+    /// Adds a node that was read, and the nodes that are parts of it.
+    private func cover(
+        _ model: any ConsistencyManagerModel, _ covered: inout Set<NodeView>,
+        _ there: inout Set<Identifier>
+    ) {
         if let identifier = model.modelIdentifier {
             covered.insert(NodeView(identifier, type(of: model)))
+            there.insert(Identifier(identifier))
         }
-        model.forEach { cover($0, &covered) }
+        model.forEach { cover($0, &covered, &there) }
     }
 }

@@ -60,7 +60,7 @@ extension CollectionDataProvider: PolicyFetching {
         if target.isKnown {
             let time = ChangeTime()
             missReason = nil
-            if target !== collection { show(target, time) } else { lastRequested = time }
+            if target !== collection { show(target, time) } else { lastAnswered = time }
             let isFresh = try await dataModelManager.cacheQueue.isFresh(
                 T.self, request.key, isCollection: true)
             return (.hit(isExpired: !isFresh), time)
@@ -94,7 +94,9 @@ extension CollectionDataProvider: PolicyFetching {
         let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { manager.endFetch(fetch) }
             // A later call has set, edited or fetched the collection: this reply is out of date.
-            guard fetch.after(self.lastRequested) else { return completion(self.shown, nil) }
+            guard fetch.after(Swift.max(self.lastRequested, self.lastAnswered)) else {
+                return completion(self.shown, nil)
+            }
             if target.isKnown {
                 self.show(target, fetch)
                 return completion(self.shown, nil)

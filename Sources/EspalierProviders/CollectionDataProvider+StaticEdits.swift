@@ -6,7 +6,8 @@ public import EspalierRecords
 // in the order of the calls.
 extension CollectionDataProvider {
     /// Sets the collection under a key, saves it, and updates all providers that show its elements:
-    /// at once, unless earlier static edits of it wait for the cache.
+    /// at once, unless earlier static edits of it wait for the cache. `DataModelManager.saving`
+    /// does not wait for a static edit that waits.
     ///
     /// - Parameters:
     ///   - data: The elements, in their order.

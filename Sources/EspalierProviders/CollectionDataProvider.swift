@@ -35,6 +35,9 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// The time at which this provider last set, edited or requested what it shows. Replies to
     /// earlier fetches are out of date.
     var lastRequested = ChangeTime.zero
+    /// The time at which a fetch was last answered by what is shown. Replies of the cache to
+    /// earlier fetches are out of date.
+    var lastAnswered = ChangeTime.zero
     /// The changes that the delegate has not been notified of, combined.
     private var pending: PendingChange?
     private let registrar = ObservationRegistrar()
@@ -408,7 +411,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
         if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
-            lastRequested = ChangeTime()
+            lastAnswered = ChangeTime()
             missReason = nil
             return completion(shown, nil)
         }

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// A subclass may override the functions that call the cache, for example to count the calls or to
 /// add a context. The functions that save are called while a change is submitted: an override must
-/// not submit another change, which would deadlock.
+/// neither submit another change nor begin a fetch, which would deadlock.
 ///
 /// The names and the behaviour follow LinkedIn's RocketData.
 open class DataModelManager: @unchecked Sendable {
@@ -210,14 +210,16 @@ open class DataModelManager: @unchecked Sendable {
         guard let follower = currentFollower, let cache = cacheDelegate as? any SharedCacheDelegate
         else { throw DataProviderError.notShared }
         await cacheQueue.afterCalls()
+        // The answer to a request that began before is out of date, whether it comes before the
+        // new model is stored or after.
+        order.withLock { $0.note(type, identifier) }
         let changed = try await withCheckedThrowingContinuation { continuation in
             let reply = PendingReply<Result<T, any Error>>(
                 default: .failure(DataProviderError.noAnswer)
             ) { continuation.resume(with: $0) }
             cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
         }
-        // The answer to a request that began before is out of date.
-        order.withLock { $0.note(changed, as: identifier) }
+        order.withLock { $0.note(type, identifier) }
         follower.refresh([identifier])
         return changed
     }

@@ -66,7 +66,7 @@ extension DataProvider: PolicyFetching {
     ) async throws -> (step: CacheStep, time: ChangeTime) {
         if model?.modelIdentifier == request.key {
             let time = ChangeTime()
-            lastRequested = time
+            lastAnswered = time
             missReason = nil
             let isFresh = try await dataModelManager.cacheQueue.isFresh(
                 T.self, request.key, isCollection: false)
@@ -94,7 +94,9 @@ extension DataProvider: PolicyFetching {
             manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
                 defer { manager.endFetch(fetch) }
                 // A later call has set or fetched the model: this reply is out of date.
-                guard fetch.after(self.lastRequested) else { return completion(self.model, nil) }
+                guard fetch.after(Swift.max(self.lastRequested, self.lastAnswered)) else {
+                    return completion(self.model, nil)
+                }
                 self.lastRequested = fetch
                 self.missReason = record.reason
                 if let model { self.show(fetched: model, at: fetch) }

@@ -35,6 +35,9 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     /// The time at which the model was set, or at which the last fetch that replied was begun.
     /// Replies to earlier fetches are out of date.
     var lastRequested = ChangeTime.zero
+    /// The time at which a fetch was last answered by what is shown. Replies of the cache to
+    /// earlier fetches are out of date.
+    var lastAnswered = ChangeTime.zero
     private var revision = ChangeTime.zero
     /// The identifier of the model that the provider waits for.
     private var awaitedIdentifier: String?
@@ -233,7 +236,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         completion: @escaping @MainActor (T?, (any Error)?) -> Void
     ) {
         if let cacheKey, let model, model.modelIdentifier == cacheKey {
-            lastRequested = ChangeTime()
+            lastAnswered = ChangeTime()
             missReason = nil
             return completion(model, nil)
         }

@@ -62,11 +62,11 @@ struct RecentRoots: Sendable {
 
     /// Notes a model that is set.
     mutating func note(_ model: any ConsistencyManagerModel) {
-        if let identifier = model.modelIdentifier { note(model, as: identifier) }
+        if let identifier = model.modelIdentifier { note(type(of: model), identifier) }
     }
 
-    mutating func note(_ model: any ConsistencyManagerModel, as identifier: String) {
-        note(ObjectIdentifier(type(of: model)), isCollection: false, identifier)
+    mutating func note(_ type: Any.Type, _ identifier: String) {
+        note(ObjectIdentifier(type), isCollection: false, identifier)
     }
 
     /// Notes a model that is deleted.

@@ -27,6 +27,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var members: [WeakMember] = []
     /// The time at which the cache was last sent all elements.
     private var lastSent = ChangeTime.zero
+    /// The elements that were sent again since then, each with the time.
+    private var resent: [String: ChangeTime] = [:]
     /// Whether the cache lacks an edit. The next edit that is saved then sends all elements.
     private var isCacheBehind = false
     /// Whether the list may have partial models that the cache has merged: when all elements are
@@ -245,7 +247,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             guard save != nil else { return isCacheBehind = true }
             // The cache is sent the elements in between as well. If an update of one of them is
             // pending, it is newer: the cache is then sent all elements again.
-            lastSent = ChangeTime()
+            noteSent()
             let (elements, policy) = (Array(elements[range]), policyOfAll)
             self.save(
                 CollectionEdit(range: range, elements: elements), neighbours, policy,
@@ -287,6 +289,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: The cache
 
+    /// Notes that the cache is sent elements that it may have newer.
+    private func noteSent() {
+        lastSent = ChangeTime()
+        resent = [:]
+    }
+
     /// The policy of a write of elements that the cache has already had.
     private var policyOfAll: TreePolicy {
         hasPartialModels ? .merge : manager.policy(of: T.self, nil)
@@ -303,7 +311,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         keepsModels: Bool = false
     ) {
         guard let key else { return }
-        lastSent = ChangeTime()
+        noteSent()
         isCacheBehind = false
         let policy = policy ?? policyOfAll
         let call = WriteCall(policy: policy, keepsModels: keepsModels)
@@ -424,25 +432,31 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         // What the cache had need not be stored, and may be out of date there.
         guard let key, !delivery.isFetched else { return }
         if manager.cacheQueue.acceptsEdits {
-            // All elements were sent after the cache had the update and before this collection had
-            // it: they have replaced newer models by older ones in the cache.
-            guard lastSent.after(delivery.time) else { return }
+            // All elements, or this one, were sent after the cache had the update and before this
+            // collection had it: they have replaced newer models by older ones in the cache.
+            let isBehind = lastSent.after(delivery.time)
+            let behind = updated.filter { element in
+                isBehind
+                    || element.modelIdentifier.flatMap { resent[$0] }?.after(delivery.time) ?? false
+            }
+            guard isBehind || !behind.isEmpty else { return }
             guard manager.follows, !isCacheBehind else {
                 return manager.submit(nil, context: delivery.context) { saveAll(delivery.context) }
             }
-            let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
+            let named = behind.filter { $0.modelIdentifier?.isEmpty == false }
             // The elements are newer than those of the cache. Where the types decide, one may still
             // show less of a node that merges than the cache has.
             let policy = manager.policy(of: T.self, nil)
             manager.submit(nil, context: delivery.context) {
                 if !named.isEmpty {
-                    // An update that is on its way, and that the cache has already, is older there
-                    // than these elements. It is saved again when it arrives.
-                    lastSent = ChangeTime()
+                    // This may replace a newer update that the cache has and this collection has
+                    // not. That one is saved again when it is delivered.
+                    let now = ChangeTime()
+                    for case let name? in named.map(\.modelIdentifier) { resent[name] = now }
                     manager.saveTogether(
                         named, policy == .merge ? .replace : policy, delivery.context)
                 }
-                if isRemoval { saveAll(delivery.context, keepsModels: true) }
+                if isRemoval, isBehind { saveAll(delivery.context, keepsModels: true) }
             }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil

@@ -455,15 +455,17 @@ public final class HybridClock: Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// Returns a version that is later than all before, and than `seen`.
+    /// Returns a version that is later than all before, and than `seen`, if these are not at the
+    /// end of time, in the year 6429.
     ///
     /// - Parameter seen: The latest version of the records that are to be replaced; nil for none.
     public func next(after seen: RecordVersion? = nil) -> RecordVersion {
         let now = milliseconds() << 16
         return last.withLock { last in
-            // A version beyond all times must not end the process.
-            let earlier = max(last, seen?.time ?? 0)
-            last = max(now, earlier < .max ? earlier + 1 : earlier)
+            // At the end of time, versions are no longer later than those before: a damaged version
+            // must neither end the process nor be one that no host can read.
+            let latest = RecordVersion.endOfTime - 1
+            last = min(max(now, min(max(last, seen?.time ?? 0), latest) + 1), latest)
             return RecordVersion(time: last, host: host)
         }
     }

@@ -49,6 +49,12 @@ struct ImportRuleTests {
         #expect(try run(text, "--merge") == [2_102, 2_102, 2])
         #expect(try get("root:0") == #"{"id":0,"n":"first","x":{"a":1,"id":5,"b":3},"m":1}"#)
         #expect(try run(text, "--merge") == [2_102, 0, 2])
+        // A node in a member that is left out comes before those of later models.
+        let nested = document(
+            #"{"id":0,"a":1}"#,
+            #"{"id":0,"a":{"id":7,"v":"first"}},{"id":9000,"a":{"id":7,"v":"second"}}"#)
+        #expect(try run(nested, "--merge") == [2_103, 3, 2])
+        #expect(try get("a:7") == #"{"id":7,"v":"first"}"#)
     }
 
     @Test("A large collection replaces nodes inside of elements that are no nodes")

@@ -32,7 +32,9 @@ struct WordTests {
             ("ties", "tie"), ("s", "s"), ("aliases", "alias"), ("caches", "cache"),
             ("heroes", "hero"), ("shoes", "shoe"), ("knives", "knife"), ("leaves", "leaf"),
             ("moves", "move"), ("indices", "index"), ("prices", "price"), ("axes", "axis"),
-            ("UserIndices", "UserIndex"), ("canvas", "canvas"), ("lens", "lens"),
+            ("UserIndices", "UserIndex"), ("tree_leaves", "tree_leaf"),
+            ("user_alias", "user_alias"), ("DNS", "DNS"), ("iOS", "iOS"), ("canvas", "canvas"),
+            ("lens", "lens"),
             ("items", "item"), ("dns", "dns"), ("quizzes", "quiz"), ("selfies", "selfie"),
         ])
     func singular(plural: String, singular: String) {

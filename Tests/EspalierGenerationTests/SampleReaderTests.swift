@@ -81,6 +81,30 @@ struct SampleReaderTests {
         }
     }
 
+    @Test("Objects in members that only wrap others have the name of the member around them")
+    func wrappers() throws {
+        let connections = try Generated(
+            samples: """
+                {"repository": {"id": 1,
+                  "issues": {"edges": [{"node": {"id": 1, "title": "t"}}]},
+                  "users": {"nodes": [{"id": 1, "login": "l"}]}}}
+                """)
+        #expect(connections.members(of: "Issue") == ["let id: Int", "let title: String"])
+        #expect(connections.members(of: "User") == ["let id: Int", "let login: String"])
+        #expect(connections.members(of: "Node").isEmpty, "\(connections)")
+        let lists = try Generated(
+            samples: """
+                {"data": [{"id": 1, "name": "p", "comments": {"data": [{"id": 1, "name": "c"}]}}]}
+                """)
+        #expect(lists.members(of: "Comment") == ["let id: Int", "let name: String"])
+        #expect(lists.members(of: "Data").isEmpty, "Data is Foundation's")
+        // A choice of the user counts.
+        let chosen = try Generated(samples: #"{"issues": {"nodes": [{"id": 1}]}}"#) {
+            $0.records["nodes"] = "Ticket"
+        }
+        #expect(chosen.members(of: "Ticket") == ["let id: Int"])
+    }
+
     @Test("An object that is always empty is any JSON: other documents may have members there")
     func emptyObject() throws {
         let source = try Generated(samples: #"[{"id": 1, "m": {}}, {"id": 2, "m": {}}]"#)

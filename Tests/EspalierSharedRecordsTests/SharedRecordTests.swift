@@ -172,6 +172,18 @@ struct SharedRecordTests {
         }
     }
 
+    @Test("A version at the end of time ends no clock, and is one that hosts can read")
+    func endOfTime() {
+        let clock = HybridClock(host: 1) { 1_000 }
+        #expect(clock.next().milliseconds == 1_000)
+        let latest = UInt64.max >> 1
+        for time in [UInt64.max, latest + 1, latest] {
+            let version = clock.next(after: RecordVersion(time: time, host: 2))
+            #expect(version.time == latest)
+        }
+        #expect(clock.next().time == latest)
+    }
+
     @Test("Versions ascend whatever the clock does, and are later than those that were seen")
     func versions() {
         let times = [5, 5, 4, 9, 1].map(UInt64.init)

@@ -141,6 +141,20 @@ final class OneTruthTests {
         await expect(Staff(id: 1, name: "Grace", firm: Firm(id: 1)), in: staff)
     }
 
+    @Test("A node that is deleted and stored again inside of another one stays on its screens")
+    func deletedAndStored() async throws {
+        try await cache.set(Staff(id: 1, name: "Ada", firm: Firm(id: 1))).committed
+        let staff = try await provider(of: Staff.self, "Staff:1")
+        let firm = try await provider(of: Firm.self, "Firm:1")
+        try await cache.transaction {
+            try $0.delete("Firm:1")
+            try $0.set(Staff(id: 1, name: "Grace", firm: Firm(id: 1)))
+        }
+        await expect(Staff(id: 1, name: "Grace", firm: Firm(id: 1)), in: staff)
+        await manager.flush()
+        #expect(firm.data == Firm(id: 1))
+    }
+
     @Test("A batch listener gets all that another writer has deleted")
     func batchDeletion() async throws {
         final class Listener: ConsistencyManagerListener {

@@ -79,19 +79,13 @@ final class Coherence: Sendable {
 
     // MARK: Age
 
-    /// Whether the host knew the commits of all servers at most `limit` nanoseconds before a moment.
+    /// When the host last knew the commits of all servers, in nanoseconds; -1 for never.
     @inline(__always)
-    func isCurrent(within limit: Int, at moment: Moment = .now) -> Bool {
-        let confirmed = confirmedAt.load(ordering: .acquiring)
-        return confirmed >= 0 && moment.nanoseconds - confirmed <= limit
-    }
+    var confirmed: Int { confirmedAt.load(ordering: .acquiring) }
 
-    /// Whether the host knew the commits of each of these servers at most `limit` nanoseconds ago.
-    func areCurrent(_ servers: Set<Int>, within limit: Int) -> Bool {
-        let earliest = state.withLock { state in
-            servers.map { state.servers[$0].confirmed?.nanoseconds ?? .min }.min() ?? .min
-        }
-        return earliest >= 0 && Moment.now.nanoseconds - earliest <= limit
+    /// When the host last knew the commits of each server, in nanoseconds; -1 for never.
+    var confirmedByServer: [Int] {
+        state.withLock { state in state.servers.map { $0.confirmed?.nanoseconds ?? -1 } }
     }
 
     /// Whether the host knew any server's commits at most `limit` nanoseconds ago.

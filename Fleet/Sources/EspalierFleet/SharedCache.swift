@@ -133,14 +133,18 @@ public final class SharedCache: Sendable {
         return true
     }
 
-    /// Whether copies count as current. Checked after a read of them: if it holds then, it also
-    /// held while they were read, however long the process stood still.
-    @inline(__always)
-    private var isCurrent: Bool { isCurrent(at: .now) }
+    /// Whether copies count as current now.
+    private var isCurrent: Bool { isCurrent(since: coherence.confirmed) }
 
+    /// Whether copies that were read between two moments counted as current all the time, however
+    /// long the process stood still.
+    ///
+    /// - Parameters:
+    ///   - confirmed: `Coherence.confirmed` before the copies were read.
+    ///   - end: A moment after they were read.
     @inline(__always)
-    private func isCurrent(at moment: Moment) -> Bool {
-        coherence.isCurrent(within: stalenessLimit, at: moment)
+    private func isCurrent(since confirmed: Int, until end: Moment = .now) -> Bool {
+        confirmed >= 0 && end.nanoseconds - confirmed <= stalenessLimit
     }
 
     // MARK: - Positions
@@ -190,20 +194,23 @@ public final class SharedCache: Sendable {
     public func read<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String
     ) async -> Model? {
-        // Two functions, as in the near cache: what is in memory needs no metadata of generic types.
-        if let hit = near.nearHit(type, identifier), isCurrent(at: Moment(nanoseconds: hit.end)) {
+        // Two functions, as in the near cache: what is in memory needs no metadata of generic
+        // types.
+        let confirmed = coherence.confirmed
+        let hit = near.nearHit(type, identifier)
+        if let hit, isCurrent(since: confirmed, until: Moment(nanoseconds: hit.end)) {
             counters.addNearHit()
             return hit.model(as: type)
         }
-        return await readRecords(type, identifier)
+        return await readRecords(type, identifier, readsNear: hit == nil)
     }
 
     /// Reads the records of the near cache, or else those of the servers.
     @inline(never)
     private func readRecords<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String
+        _ type: Model.Type, _ identifier: String, readsNear: Bool
     ) async -> Model? {
-        if let model = readNear(type, identifier) { return model }
+        if readsNear, let model = readNear(type, identifier) { return model }
         return await sharedOutcome(.node(type, identifier), .fresh).value
     }
 
@@ -211,7 +218,10 @@ public final class SharedCache: Sendable {
     private func readNear<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String
     ) -> Model? {
-        guard let model = near.read(type, identifier), isCurrent else { return nil }
+        let confirmed = coherence.confirmed
+        guard let model = near.read(type, identifier), isCurrent(since: confirmed) else {
+            return nil
+        }
         counters.addNearHit()
         return model
     }
@@ -312,8 +322,9 @@ public final class SharedCache: Sendable {
     private func outcome<Value>(
         _ target: Target<Value>, _ freshness: Freshness
     ) async -> ReadOutcome<Value> {
+        let confirmed = coherence.confirmed
         let outcome = target.readNear(near, freshness)
-        if case .hit(let hit) = outcome, isCurrent {
+        if case .hit(let hit) = outcome, isCurrent(since: confirmed) {
             // An expired copy may be one that another host has changed: the servers know.
             let revalidates = hit.isExpired && freshness == .staleWhileRevalidate
             if revalidates { Task.detached { await self.sharedOutcome(target, .fresh) } }
@@ -456,10 +467,12 @@ public final class SharedCache: Sendable {
         guard !isCurrent, servers.all.count > 1,
             coherence.isAnyServerCurrent(within: stalenessLimit)
         else { return nil }
+        let confirmed = coherence.confirmedByServer
         let outcome = target.readNamed(near, freshness)
         guard case .hit(let hit) = outcome, !hit.isExpired,
-            coherence.areCurrent(
-                Set(hit.value.names.map(servers.index)), within: stalenessLimit)
+            Set(hit.value.names.map(servers.index)).allSatisfy({
+                isCurrent(since: confirmed[$0])
+            })
         else { return nil }
         counters.addNearHit()
         return outcome.map(\.value)
@@ -484,8 +497,9 @@ public final class SharedCache: Sendable {
                         epoch: epochs[value.server], runIdentifier: value.runIdentifier))
             }
             guard await coherence.restore(copies) == copies.count else { return nil }
+            let confirmed = coherence.confirmed
             let outcome = target.readNear(near, freshness)
-            if outcome.value != nil, isCurrent {
+            if outcome.value != nil, isCurrent(since: confirmed) {
                 counters.add(\.sharedHits, 1)
                 return outcome
             }

@@ -38,7 +38,7 @@ struct CoherenceTests {
         return outcome.value != nil
     }
 
-    private var isCurrent: Bool { coherence.isCurrent(within: 60_000_000_000) }
+    private var isCurrent: Bool { coherence.confirmed >= 0 }
 
     @Test("A copy that was fetched before its server lost its memory is not restored after it")
     func epochs() async throws {
@@ -73,8 +73,8 @@ struct CoherenceTests {
         #expect(coherence.position(of: ["a", "b"]) != nil)
         coherence.reset(0, to: 20)
         coherence.confirm(0, 20, runIdentifier: "first", at: .now)
-        #expect(!isCurrent && !coherence.areCurrent([0], within: 60_000_000_000))
-        #expect(coherence.areCurrent([1], within: 60_000_000_000))
+        #expect(!isCurrent && coherence.confirmedByServer[0] < 0)
+        #expect(coherence.confirmedByServer[1] >= 0)
         #expect(
             coherence.position(of: ["a", "b"]) == nil, "a later process must not go on from here")
         coherence.outdateCopies(of: 0) { $0.identifier == "Member:1" }
@@ -146,9 +146,9 @@ struct CoherenceTests {
         _ = coherence.follow(0, runIdentifier: "first", clock: 10)
         coherence.note(ownCommit: [try copy("1", clock: 11)])
         coherence.confirm(0, 12, runIdentifier: "first", at: .now)
-        #expect(!coherence.isCurrent(within: 60_000_000_000))
+        #expect(coherence.confirmed < 0)
         coherence.confirm(0, 11, runIdentifier: "first", at: .now)
-        #expect(coherence.isCurrent(within: 60_000_000_000))
+        #expect(coherence.confirmed >= 0)
     }
 
     @Test("An own commit behind one that the host does not know leaves no older copy, and waits")
@@ -268,13 +268,13 @@ struct CoherenceTests {
         #expect(await !coherence.hasOutdatedCopies(of: 0))
         #expect(await coherence.hasOutdatedCopies(of: 1))
         coherence.confirm(0, 11, runIdentifier: "first", at: .now)
-        #expect(!coherence.areCurrent([0], within: 60_000_000_000))
+        #expect(coherence.confirmedByServer[0] < 0)
         #expect(coherence.mustOutdateCopies(of: 0))
         #expect(!coherence.outdateCopies(of: 0) { _ in true })
         #expect(coherence.mustOutdateCopies(of: 0), "the follower tries again")
         coherence.confirm(0, 11, runIdentifier: "first", at: .now)
-        #expect(!coherence.areCurrent([0], within: 60_000_000_000))
-        #expect(coherence.areCurrent([1], within: 60_000_000_000))
+        #expect(coherence.confirmedByServer[0] < 0)
+        #expect(coherence.confirmedByServer[1] >= 0)
     }
 
     @Test("A change of copies that fails during a sweep makes the follower sweep once more")

@@ -29,8 +29,10 @@ struct ImportCommand: AsyncParsableCommand {
             --merge, the others add the members that those before them lack, and \
             "contradictions" counts those that differ in a member that both have. A node of a \
             later file replaces that of an earlier one, or is merged into it. A document of more \
-            than 2,048 models, or of more than a 32nd of the budget, is stored in several parts: \
-            without --merge, a node of a later part replaces that of an earlier one, too. If an \
+            than 2,048 models, or of more than a 32nd of the budget, is stored in several parts \
+            (with --collection, one of more than an eighth of the budget). A node of a later part \
+            then replaces that of an earlier one, too; with --merge only if the document is \
+            larger than an eighth of the budget. If an \
             object has a member twice, the last one counts.
 
             --records imports files that export printed: each line replaces the record of its \
@@ -106,7 +108,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
             let summary = try await recording.finish()
             try output.print(summary)
-            summary.note(of: identity.policy).map { Console.note($0) }
+            if let note = summary.note(of: identity.policy) { Console.note(note) }
             Console.noteEvictions(summary.evicted)
         } catch let error as CacheError {
             throw self.cache.failure(error)
@@ -203,7 +205,7 @@ struct SetCommand: AsyncParsableCommand {
             if let key { recording.setModel(model, forKey: key) } else { recording.set(document) }
             let summary = try await recording.finish()
             try output.print(summary)
-            summary.note(of: identity.policy).map { Console.note($0) }
+            if let note = summary.note(of: identity.policy) { Console.note(note) }
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

@@ -100,6 +100,7 @@ struct JSONNode: Sendable {
     let members: [Member]
     /// Whether a merge keeps the stored value of a member that is null here.
     let nullKeeps: Bool
+
     init(identifier: String?, type: String, members: [Member], nullKeeps: Bool = false) {
         modelIdentifier = identifier
         self.type = type

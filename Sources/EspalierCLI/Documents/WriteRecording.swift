@@ -43,7 +43,7 @@ struct WriteRecording {
         // A merge knows all parts of a document, unless it may not fit into the budget: a part that
         // refers to an evicted node would store it again, without members.
         let size = document.models.reduce(0) { $0 + $1.byteEstimate }
-        let isWhole = policy == .merge && size <= partSize * Self.partsOfWrite * 4
+        let isWhole = policy == .merge && size <= partSize * Self.partsOfWrite
         let parts = document.parts(of: partSize)
         for (number, range) in parts.enumerated() {
             if number == 0 || !isWhole { census.beginWrite() }
@@ -195,12 +195,16 @@ struct WriteSummary: Sendable, Equatable {
     /// Which objects were left out; nil if none was that says something else than the first one.
     func note(of policy: WritePolicy) -> String? {
         guard let firstLoss else { return nil }
-        let objects = losses == 1 ? "1 object was left out" : "\(losses) objects were left out"
+        let objects = losses == 1 ? "1 object" : "\(losses) objects"
         let names = losses == 1 ? firstLoss : "\(firstLoss) and others"
-        let advice = policy == .merge ? "" : " --merge keeps the members of all."
+        guard policy == .replace else {
+            return
+                "\(objects) had other values in members of an object before with the same "
+                + "identity, whose values count: \(names)."
+        }
         return
-            "\(objects), because the first one with the same identity says something else: "
-            + "\(names).\(advice)"
+            "\(objects) \(losses == 1 ? "was" : "were") left out, because the first one with the "
+            + "same identity says something else: \(names). --merge keeps the members of all."
     }
 }
 
@@ -243,10 +247,9 @@ struct NodeCensus {
     ///
     /// - Returns: The models to write, and nodes that stand in members which are left out.
     mutating func add(write models: [JSONTree]) -> [JSONTree] {
-        var moved: [JSONTree] = []
-        let written = first.isEmpty ? models : models.map { rewritten($0, &moved) }
+        let written = first.isEmpty ? models : models.flatMap(rewritten)
         for model in models { add(model, isDiscarded: false) }
-        return written + moved
+        return written
     }
 
     /// - Parameter isDiscarded: Whether the tree is part of an object that does not count.
@@ -282,7 +285,14 @@ struct NodeCensus {
         }
     }
 
-    /// Returns a tree without what earlier writes of the document have stored.
+    /// Returns a tree without what earlier writes of the document have stored, and then the nodes
+    /// of the members that it leaves out.
+    private func rewritten(_ tree: JSONTree) -> [JSONTree] {
+        var moved: [JSONTree] = []
+        let rest = rewritten(tree, &moved)
+        return [rest] + moved
+    }
+
     private func rewritten(_ tree: JSONTree, _ moved: inout [JSONTree]) -> JSONTree {
         switch tree {
         case .null, .bool, .number, .string: return tree
@@ -293,7 +303,8 @@ struct NodeCensus {
                     node.with(node.members.map { ($0.name, rewritten($0.value, &moved)) }))
             }
             let added = known.members(addedBy: node)
-            for member in node.members where !added.contains(where: { $0.name == member.name }) {
+            for member in node.members
+            where !added.contains(where: { $0.name.hasSameBytes(as: member.name) }) {
                 moved += member.value.outermostNodes.map { rewritten($0, &moved) }
             }
             return .object(node.with(added.map { ($0.name, rewritten($0.value, &moved)) }))

@@ -27,7 +27,7 @@ struct SizeArgument: Sendable, Hashable {
         guard let multiplier = Self.multipliers[unit.lowercased()] else { throw .unknownUnit }
         let product = Int(digits)?.multipliedReportingOverflow(by: multiplier)
         guard let product, !product.overflow else { throw .sizeTooLarge }
-        // Up to six digits of a terabyte are whole bytes, and do not overflow.
+        // A part of a byte is dropped. Six digits of the largest unit do not overflow.
         var (part, divisor) = (Int(fraction) ?? 0, 1)
         for _ in fraction { divisor *= 10 }
         part = part * multiplier / divisor
@@ -41,7 +41,8 @@ struct SizeArgument: Sendable, Hashable {
 
 extension ArgumentProblem {
     static let notASize = ArgumentProblem(
-        "a size is a number of bytes or of a unit, as in 1048576, 50MiB or 1.5GiB")
+        "a size is a number of bytes or of a unit, as in 1048576, 50MiB or 1.5GiB; up to 6 decimals"
+    )
     static let unknownUnit = ArgumentProblem(
         "the unit of a size is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, as in 50MiB")
     static let noSize = ArgumentProblem("a size is above zero, as in 50MiB")

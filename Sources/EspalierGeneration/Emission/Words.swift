@@ -22,13 +22,13 @@ enum Words {
         func dropping(_ count: Int, adding end: String = "") -> String {
             String(word.dropLast(count)) + end
         }
-        // `UserIndices` ends with the word `Indices`.
+        // `UserIndices` and `user_indices` end with a word of their own.
         let start = word.lastIndex { $0.isUppercase } ?? word.startIndex
-        let last = word[start...].lowercased()
-        if let (count, end) = irregularPlurals[last] { return dropping(count, adding: end) }
+        let last = word[start...].lowercased().split { "_- ".contains($0) }.last ?? ""
+        if let (count, end) = irregularPlurals[String(last)] { return dropping(count, adding: end) }
         let kept = ["ss", "us", "is", "news", "series", "species"]
         guard small.count > 2, small.hasSuffix("s"), !kept.contains(where: small.hasSuffix),
-            !singularWords.contains(last)
+            !singularWords.contains(String(last)), !singularWords.contains(small)
         else { return word }
         if small.count > 4, small.hasSuffix("ies") { return dropping(3, adding: "y") }
         // `statuses`, `boxes` and `branches`, but `houses` and `pages`.

@@ -93,7 +93,8 @@ struct SampleReader {
         let (group, names) = (types.group(type), names(of: type))
         // Objects that are always empty may have any members in other documents.
         let isEmpty = group.allSatisfy { $0.objects.allSatisfy(\.isEmpty) }
-        guard !isEmpty || place.number == 0 else { return .any }
+        let isNamed = group.contains { options.records[$0.property] != nil }
+        guard !isEmpty || isNamed || place.number == 0 else { return .any }
         let index = models.add(
             Declaration(
                 shortName: names.short, longName: names.long, isPrimary: names.isPrimary,

@@ -16,6 +16,8 @@ struct SampleTypes {
     let places: [SamplePlace]
     /// The number of the first place of the same type, by the number of a place.
     private var types: [Int]
+    /// The names of types after their properties, by the number of a place.
+    private let names: [String]
     /// The names of records, by the number of a place.
     private let records: [String]
     /// The places with identifiers, by the name of their record.
@@ -32,7 +34,12 @@ struct SampleTypes {
         let places = root.numbered(idKey: options.idKey)
         self.places = places
         types = Array(places.indices)
-        let records = places.map { Self.record(of: $0, rootName, options) }
+        let names = places.map { Self.name(of: $0, in: places, options) }
+        self.names = names
+        let records = places.indices.map { index in
+            let property = places[index].property
+            return property.isEmpty ? rootName : options.records[property] ?? names[index]
+        }
         self.records = records
         placesByRecord = Dictionary(
             grouping: places.filter { Self.identifierKind($0, options) != nil }
@@ -84,24 +91,43 @@ struct SampleTypes {
     /// The name of the record of the objects at a place, if they are nodes; for others a name that
     /// the user has chosen for their type, or that of the property.
     func record(of place: SamplePlace) -> String {
-        place.number.map { records[$0] } ?? Self.record(of: place, rootName, options)
-    }
-
-    private static func record(
-        of place: SamplePlace, _ rootName: String, _ options: GenerationOptions
-    ) -> String {
+        if let number = place.number { return records[number] }
         if place.property.isEmpty { return rootName }
-        return options.records[place.property] ?? name(of: place)
+        return options.records[place.property] ?? Self.name(of: place, in: places, options)
     }
 
     /// The name of a type after the property.
     func propertyName(of place: SamplePlace) -> String {
-        place.property.isEmpty ? rootName : Self.name(of: place)
+        if place.property.isEmpty { return rootName }
+        return place.number.map { names[$0] } ?? Self.name(of: place, in: places, options)
     }
 
-    private static func name(of place: SamplePlace) -> String {
-        Words.type(place.isElement ? Words.singular(place.property) : place.property)
+    /// Returns the name of a type after the property. Properties that only wrap others do not tell
+    /// what has an identifier: in `{"issues": {"nodes": [{"id": 1}]}}` the objects are issues, and
+    /// in another member they are something else.
+    private static func name(
+        of place: SamplePlace, in places: [SamplePlace], _ options: GenerationOptions
+    ) -> String {
+        var (named, isElement) = (place, place.isElement)
+        while identifierKind(place, options) != nil,
+            wrappers.contains(named.property.lowercased()),
+            let parent = named.parent.map({ places[$0] }), !parent.property.isEmpty
+        {
+            named = parent
+            isElement = isElement || parent.isElement
+        }
+        // What only wrappers are around has the name of its own.
+        if wrappers.contains(named.property.lowercased()) {
+            (named, isElement) = (place, place.isElement)
+        }
+        return Words.type(isElement ? Words.singular(named.property) : named.property)
     }
+
+    /// Names of members that hold other things, whatever these are.
+    private static let wrappers: Set<String> = [
+        "data", "edges", "elements", "entries", "items", "list", "node", "nodes", "objects",
+        "records", "results", "rows", "values",
+    ]
 
     /// The kind of the identifiers at a place; nil if an object has none.
     private func identifierKind(_ place: SamplePlace) -> String? {

@@ -64,12 +64,13 @@ struct BatchTests {
 
     @Test("The providers of a batch that is released when it resumes are resumed")
     func releasedBatch() async {
-        let (single, list, batch) = await batch()
-        batch.isPaused = true
+        // Only `kept` holds the batch.
+        let (single, list, _) = await batch()
+        kept.batch?.isPaused = true
         rig.manager.updateModels([ParentModel.named(1, "x"), ParentModel.named(2, "y")])
         await rig.flush()
         #expect(list.data.map(\.name) == ["old", "old"])
-        batch.isPaused = false
+        kept.batch?.isPaused = false
         kept.batch = nil
         await until { single.data?.name == "x" && list.data.map(\.name) == ["x", "y"] }
         #expect(!list.isPaused && !single.isPaused)

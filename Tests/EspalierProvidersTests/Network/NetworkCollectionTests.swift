@@ -131,6 +131,24 @@ struct NetworkCollectionTests {
         #expect(other.data.ids == [1, 2])
     }
 
+    @Test("Of two fetches at once of what is shown, both have it if the network fails")
+    func twoFetchesOffline() async throws {
+        cache.inner.put(list(1), "all")
+        let (provider, network) = (provider(), StepNetwork<[ParentModel]>())
+        _ = try await provider.fetch("all")
+        let tasks = (0..<2).map { _ in
+            Task {
+                try await provider.fetch("all", policy: .networkThenCache) {
+                    try await network.ask()
+                }
+            }
+        }
+        await network.calls.reaches(1)
+        await manager.flush()
+        network.answer(1, with: .failure(NetworkFailure()))
+        for task in tasks { #expect(try await task.value.ids == [1]) }
+    }
+
     @Test("A list that has expired goes on following others")
     func expiredList() async throws {
         cache.inner.put(list(1), "all")
@@ -140,7 +158,7 @@ struct NetworkCollectionTests {
         cache.inner.put(list(1, 2), "all")
         cache.send(CacheChanges(keys: ["all"]))
         await until { provider.data.ids == [1, 2] }
-        // What can't be read stays, also if the cache was emptied and has another list by now.
+        // Also if the cache was emptied and has another list by now.
         cache.inner.put(list(3), "all")
         cache.send(CacheChanges(isReset: true, isEmptied: true))
         await until { provider.data.ids == [3] }

@@ -16,7 +16,7 @@ enum UnsafeCode {
             "StackSpace.swift", "StringBytes.swift", "TreeRecorder.swift", "XXHash64.swift",
         ],
         // Names, which are searched in place: every look-up of a record compares some twenty.
-        // The time of a monotonic clock, as a number of nanoseconds.
+        // WallClock.swift: the time of a monotonic clock, as a number of nanoseconds.
         "EspalierStore": ["IndexGroup.swift", "WallClock.swift"],
         // The hand-written baseline must not be slowed by safety.
         "EspalierFixtures": ["HandWrittenBaseline.swift", "RawEnvironment.swift"],
