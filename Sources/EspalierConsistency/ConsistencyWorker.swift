@@ -224,8 +224,10 @@ actor ConsistencyWorker {
         await reportForeignNodes(of: update)
         if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
         if let onCascade = posted?.onCascade { await onCascade(outcome.cascaded) }
-        let announced =
-            registry.hasUpdatesListeners ? posted.map { ($0, update.changes.changes) } : nil
+        let changes = registry.hasUpdatesListeners ? update.changes.changes : [:]
+        // Of what was read from a store, deletions as some types only are not announced.
+        let isAnnounced = registry.hasUpdatesListeners && !(update.isFetched && changes.isEmpty)
+        let announced = isAnnounced ? posted.map { ($0, changes) } : nil
         guard !deliveries.isEmpty || announced != nil else { return }
         let newListeners = await registry.deliver(
             deliveries, replacements: outcome.replacements, announced: announced,

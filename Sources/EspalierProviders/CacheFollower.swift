@@ -82,7 +82,7 @@ final class CacheFollower: Sendable {
                 latest += 1
                 parts.append(Part(number: latest))
             }
-            open.append((fetch, latest))
+            open.append((fetch, parts[parts.count - 1].number))
         }
 
         mutating func add(_ changes: Changes) {

@@ -210,15 +210,13 @@ open class DataModelManager: @unchecked Sendable {
         guard let follower = currentFollower, let cache = cacheDelegate as? any SharedCacheDelegate
         else { throw DataProviderError.notShared }
         await cacheQueue.afterCalls()
-        // The answer to a request that began before is out of date, whether it comes before the
-        // new model is stored or after.
-        order.withLock { $0.note(type, identifier) }
         let changed = try await withCheckedThrowingContinuation { continuation in
             let reply = PendingReply<Result<T, any Error>>(
                 default: .failure(DataProviderError.noAnswer)
             ) { continuation.resume(with: $0) }
             cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
         }
+        // The answer to a request that began before is out of date.
         order.withLock { $0.note(type, identifier) }
         follower.refresh([identifier])
         return changed
