@@ -42,8 +42,8 @@ struct WriteRecording {
     private mutating func store(_ document: ModelDocument) {
         // A merge knows all parts of a document, unless it may not fit into the budget: a part that
         // refers to an evicted node would store it again, without members.
-        let size = document.models.reduce(0) { $0 + $1.byteEstimate }
-        let isWhole = policy == .merge && size <= partSize * Self.partsOfWrite
+        let isWhole =
+            policy == .merge && document.byteEstimate <= partSize * Self.partsOfWrite
         let parts = document.parts(of: partSize)
         for (number, range) in parts.enumerated() {
             if number == 0 || !isWhole { census.beginWrite() }
@@ -63,7 +63,7 @@ struct WriteRecording {
         let name = "collection \(key)"
         let models = documents.flatMap(\.models)
         modelCount += models.count
-        let bytes = models.reduce(0) { $0 + $1.byteEstimate }
+        let bytes = documents.reduce(0) { $0 + $1.byteEstimate }
         guard documents.count > 1 || bytes > partSize * Self.partsOfWrite else {
             _ = census.add(write: models)
             tickets.append((cache.setCollection(models, forKey: key, policy: policy), name))
@@ -156,6 +156,9 @@ struct WriteRecording {
 }
 
 extension ModelDocument {
+    /// An estimate of the bytes that storing all models takes.
+    fileprivate var byteEstimate: Int { models.reduce(0) { $0 + $1.byteEstimate } }
+
     /// Returns runs of models of about `size` bytes each. A larger model is a run of its own.
     fileprivate func parts(of size: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []

@@ -108,19 +108,19 @@ struct SampleTypes {
     private static func name(
         of place: SamplePlace, in places: [SamplePlace], _ options: GenerationOptions
     ) -> String {
-        var (named, isElement) = (place, place.isElement)
-        while identifierKind(place, options) != nil,
-            wrappers.contains(named.property.lowercased()),
-            let parent = named.parent.map({ places[$0] }), !parent.property.isEmpty
-        {
-            named = parent
-            isElement = isElement || parent.isElement
+        func name(_ property: String, isElement: Bool) -> String {
+            Words.type(isElement ? Words.singular(property) : property)
         }
-        // What only wrappers are around has the name of its own.
-        if wrappers.contains(named.property.lowercased()) {
-            (named, isElement) = (place, place.isElement)
+        var (around, isElement) = (place, place.isElement)
+        while wrappers.contains(around.property.lowercased()) {
+            // What only wrappers are around has the name of its own.
+            guard identifierKind(place, options) != nil, let parent = around.parent,
+                !places[parent].property.isEmpty
+            else { return name(place.property, isElement: place.isElement) }
+            around = places[parent]
+            isElement = isElement || around.isElement
         }
-        return Words.type(isElement ? Words.singular(named.property) : named.property)
+        return name(around.property, isElement: isElement)
     }
 
     /// Names of members that hold other things, whatever these are.
