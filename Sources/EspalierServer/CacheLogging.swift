@@ -26,7 +26,11 @@ extension NormalizedCache {
     public func log(to logger: Logger) -> CacheLogging {
         let events = events()
         let task = Task {
-            for await event in events { event.log(to: logger) }
+            for await event in events {
+                // The sequence still gives the events that it had before the task was cancelled.
+                guard !Task.isCancelled else { return }
+                event.log(to: logger)
+            }
         }
         let misses = observeMisses { miss in
             guard case .damaged(_, let detail) = miss.reason else { return }
