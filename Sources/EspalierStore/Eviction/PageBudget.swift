@@ -58,6 +58,20 @@ package struct PagePlan: Sendable, Equatable {
 
     /// The bytes of records that are committed together, at most. A single write may be larger.
     var groupBytes: Int { min(max(capacity * 16, 16 << 10), 1 << 20) }
+
+    /// The pages that writes may copy that are committed together. What one transaction copies has
+    /// to be free before it, so large groups would keep a small cache half empty.
+    private var groupPages: Int { max(24, capacity / 16) }
+
+    /// Returns how many writes may be committed together after a group of `count` writes has copied
+    /// `pages` pages; 0 stands for pages that were not counted, because the cache is not full.
+    func groupCount(after count: Int, copying pages: Int) -> Int {
+        guard pages > 0 else { return WriterThread.groupLimit }
+        // Some pages are copied by every transaction.
+        let ofWrites = max(1, pages - CopiedPages.overhead)
+        let most = max(1, groupPages - CopiedPages.overhead)
+        return min(max(1, most * count / ofWrites), WriterThread.groupLimit)
+    }
 }
 
 /// Thrown when a transaction would copy more pages than it may. It must be aborted.
@@ -151,7 +165,7 @@ struct CopiedPages {
     private var newPages = 0
 
     /// The pages of a commit besides its leaves: the counters, LMDB's own lists, new roots.
-    private static let overhead = 10
+    fileprivate static let overhead = 10
     /// An entry of `recency` takes about 5 bytes, and one of `state` about 4. Groups are half full
     /// after they were split.
     private static let newEntriesOfPage = 200

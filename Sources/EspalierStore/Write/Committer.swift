@@ -41,6 +41,8 @@ final class Committer: Sendable {
         /// When to ask for more room on a disk that was full.
         var diskRetry: ContinuousClock.Instant?
         var groupBytes = PagePlan(capacity: 256).groupBytes
+        /// The most writes that are committed together.
+        var groupCount = WriterThread.groupLimit
         /// The pages that writes take in a cache that is nearly full; 0 if it is not.
         var usualPages = 0
     }
@@ -72,6 +74,10 @@ final class Committer: Sendable {
 
     /// The most bytes of writes that are committed together. Safe from every thread.
     var groupBytes: Int { state.withLock { $0.groupBytes } }
+
+    /// The most writes that are committed together: fewer in a small cache that is nearly full, see
+    /// `PagePlan.groupPages`. Safe from every thread.
+    var groupCount: Int { state.withLock { $0.groupCount } }
 
     /// The number of pins in the generation of the last commit.
     var pinCount: Int { state.withLock { $0.tables?.pinned.pins ?? 0 } }
@@ -275,6 +281,7 @@ final class Committer: Sendable {
         }
         commit.pins.publish()
         let environment = generation.environment
+        let plan = PagePlan(capacity: environment.mapSize / environment.pageSize)
         state.withLock { state in
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
@@ -288,9 +295,10 @@ final class Committer: Sendable {
             let pages = outcome.evictor.pagesBeforeEviction
             if commit.changes.writeCount > 0 {
                 state.usualPages = pages == 0 ? 0 : max(pages, state.usualPages * 7 / 8)
+                state.groupCount = plan.groupCount(
+                    after: commit.changes.writeCount, copying: pages)
             }
-            state.groupBytes =
-                PagePlan(capacity: environment.mapSize / environment.pageSize).groupBytes
+            state.groupBytes = plan.groupBytes
         }
         for (number, shape) in outcome.changedShapes {
             if let shape {

@@ -11,7 +11,7 @@ import Synchronization
 final class WriterThread: Sendable {
     /// The most writes of one transaction. The limit bounds how long a ticket waits for other
     /// writes.
-    private static let groupLimit = 64
+    static let groupLimit = 64
 
     // immutable
     private let queue: WriteQueue
@@ -98,11 +98,13 @@ final class WriterThread: Sendable {
     ) -> (group: [FlattenedWrite], rest: ArraySlice<PendingWrite>) {
         var group: [FlattenedWrite] = []
         var byteCount = 0
+        let limit = committer.groupCount
         for (index, write) in taken.enumerated() {
             let operation = write.operation()
             let standsAlone = (try? operation.get().standsAlone) ?? false
             byteCount += write.byteCount
-            if !group.isEmpty, standsAlone || byteCount > committer.groupBytes {
+            let isFull = byteCount > committer.groupBytes || group.count >= limit
+            if !group.isEmpty, standsAlone || isFull {
                 return (group, taken[index...])
             }
             group.append((write, operation))

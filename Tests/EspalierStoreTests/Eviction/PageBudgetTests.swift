@@ -206,6 +206,23 @@ struct PagePlanTests {
         }
     }
 
+    @Test("The writes of a group copy a share of the pages, and at least one is committed")
+    func groupCount() {
+        for capacity in Self.capacities {
+            let plan = PagePlan(capacity: capacity)
+            let share = max(24, capacity / 16)
+            #expect(plan.groupCount(after: 10, copying: 0) == WriterThread.groupLimit)
+            #expect(plan.groupCount(after: 1, copying: capacity) == 1)
+            #expect(plan.groupCount(after: 0, copying: 12) == 1)
+            for pages in [11, share / 2, share, 2 * share, 8 * share] {
+                let count = plan.groupCount(after: 64, copying: pages)
+                #expect((1...WriterThread.groupLimit).contains(count))
+                // Each transaction copies ten pages besides those of its writes.
+                #expect(count == 1 || (pages - 10) * count <= (share - 10) * 64)
+            }
+        }
+    }
+
     @Test(
         "Caches can be filled to the shares that are documented",
         arguments: [(1, 81), (4, 92), (8, 94), (16, 96), (50, 98), (1_024, 98)])
