@@ -47,9 +47,9 @@ struct Evictor {
     private(set) var progress = EvictionProgress()
     /// Whether more may be left to evict or to remove, and another transaction can continue.
     private(set) var hasMoreToEvict = false
-    /// The pages that the transaction copies without its eviction; 0 if there are so many unused
-    /// ones that they were not counted.
-    private(set) var pagesBeforeEviction = 0
+    /// The pages that the transaction has to copy, without its eviction and without packing; 0 if
+    /// there are so many unused ones that they were not counted.
+    private(set) var neededPages = 0
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
@@ -79,9 +79,12 @@ struct Evictor {
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func writeChanges(in transaction: inout WriteTransaction) throws {
+        let needed = try budget.check(transaction, packs: false) ?? 0
+        // Containers are packed with what is left. Half of that is for the eviction that follows.
+        let packingPages = budget.limit.map { ($0 - needed) / 2 } ?? .max
+        try commit.applyPending(in: &transaction, packingPages: packingPages)
         _ = try budget.check(transaction)
-        try commit.applyPending(in: &transaction)
-        pagesBeforeEviction = try budget.check(transaction) ?? 0
+        neededPages = needed
     }
 
     /// Evicts towards `goal`, in at most `stepLimit` steps. If `relistingBlocked`, first lists

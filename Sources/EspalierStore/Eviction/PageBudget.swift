@@ -119,20 +119,26 @@ struct PageBudget {
     }
 
     /// Returns how many pages the transaction would copy if it was committed now.
-    mutating func pagesCopied(in transaction: borrowing WriteTransaction) throws -> Int {
+    ///
+    /// - Parameter packs: Whether to count the pages that packing containers may take.
+    mutating func pagesCopied(
+        in transaction: borrowing WriteTransaction, packs: Bool = true
+    ) throws -> Int {
         guard let base else { return CopiedPages.upperBound(for: commit) }
         if copied == nil { copied = try CopiedPages(base.snapshot, commit.keyspaces) }
         try copied?.addEdits(of: commit)
-        return try copied?.count(in: transaction) ?? 0
+        return try copied?.count(in: transaction, packs: packs) ?? 0
     }
 
     /// Checks that the transaction may be committed. Returns the pages that it would copy; nil if
     /// there is no need to count them.
     ///
     /// - Throws: ``NoRoom`` if it would copy more pages than it may.
-    mutating func check(_ transaction: borrowing WriteTransaction) throws -> Int? {
+    mutating func check(
+        _ transaction: borrowing WriteTransaction, packs: Bool = true
+    ) throws -> Int? {
         guard let limit else { return nil }
-        let pages = try pagesCopied(in: transaction)
+        let pages = try pagesCopied(in: transaction, packs: packs)
         if pages > limit { throw NoRoom(pages: pages) }
         return pages
     }
@@ -210,18 +216,19 @@ struct CopiedPages {
         )
         try addPending(of: commit)
         newPages =
-            packedPages + commit.records.newPages + commit.index.newPages
+            2 * pendingContainers.count + commit.records.newPages + commit.index.newPages
             + counted.states / Self.newEntriesOfPage + (state.count + recency.count + 3) / 4
             + commit.states.newRootCount / Self.newRootsOfPage
             + commit.ring.pages(for: commit.changes)
     }
 
-    /// The new pages of pending containers, which may be packed with their neighbours.
-    private var packedPages: Int {
+    /// The pages that pending containers may take besides two each, one of them for what no longer
+    /// fits, if they are packed with their neighbours.
+    private var packingPages: Int {
         pendingContainers.isEmpty
             ? 0
             : ContainerWriter.firstPackingPages
-                + (1 + ContainerWriter.packingPages) * pendingContainers.count
+                + (ContainerWriter.packingPages - 1) * pendingContainers.count
     }
 
     /// Adds the containers of records that are not changed in their containers yet.
@@ -239,8 +246,10 @@ struct CopiedPages {
     }
 
     /// Returns the number of pages for the edits added so far.
-    func count(in transaction: borrowing WriteTransaction) throws -> Int {
-        var count = Self.overhead + newPages
+    ///
+    /// - Parameter packs: Whether to count the pages that packing containers may take.
+    func count(in transaction: borrowing WriteTransaction, packs: Bool) throws -> Int {
+        var count = Self.overhead + newPages + (packs ? packingPages : 0)
         for (leaves, keyspace) in [
             (nodes.count, keyspaces.nodes), (index.count, keyspaces.index),
             (state.count, keyspaces.state), (recency.count, keyspaces.recency),

@@ -20,15 +20,19 @@ struct ContainerWriter: ~Copyable {
     private let long: Keyspace
     /// The most bytes of a container.
     private let limit: Int
-    private var packingPagesLeft = Self.firstPackingPages
+    /// The pages that packing may write beyond one for each changed container: by their number, and
+    /// by what is free.
+    private var (packingPagesLeft, freePages) = (Self.firstPackingPages, Int.max)
     /// Blocks and frames whose bytes the drafts use.
     private var blocks: [RecordBlock] = []
     private var buffers: [RecordBuffer] = []
     private var block = ByteWriter()
     private var output = ByteWriter()
 
-    init(_ commit: CommitTransaction) {
+    /// - Parameter packingPages: The pages that are free for packing.
+    init(_ commit: CommitTransaction, packingPages: Int = .max) {
         self.commit = commit
+        freePages = packingPages
         nodes = commit.keyspaces.nodes
         long = commit.keyspaces.long
         limit = commit.records.valueLimit
@@ -503,11 +507,8 @@ struct ContainerWriter: ~Copyable {
 
     // MARK: - Neighbours
 
-    /// The containers that are packed together, at most.
-    private static let packedCount = 8
-    /// How many pages packing may write beyond one for each changed container: a fixed number, and
-    /// some for each changed container. The forecast, `CopiedPages`, includes them.
-    static let (firstPackingPages, packingPages) = (6, 2)
+    /// The containers packed together at most; `packingPagesLeft` at first; what it grows by.
+    static let (packedCount, firstPackingPages, packingPages) = (8, 6, 2)
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
     /// two in one, three in two, and up to eight in seven. Joins one that is less than half full
@@ -518,9 +519,8 @@ struct ContainerWriter: ~Copyable {
         in transaction: inout WriteTransaction
     ) throws -> Handle {
         let limit = self.limit * 19 / 20
-        var (packed, sum) = ([Section](), size)
-        var (drafts, next) = (section.drafts, section.next)
-        let most = min(Self.packedCount, packingPagesLeft + 2)
+        var (packed, sum, drafts, next) = ([Section](), size, section.drafts, section.next)
+        let most = min(Self.packedCount, min(packingPagesLeft, freePages) + 2)
         while packed.count + 1 < most, let following = next,
             // A change behind the container's key would rewrite it at once.
             upcoming.map({ $0.rawValue > following.rawValue + 64 }) ?? true,
@@ -537,6 +537,7 @@ struct ContainerWriter: ~Copyable {
                 }
                 (section.drafts, section.next) = (drafts, next)
                 packingPagesLeft -= packed.count - 1
+                freePages -= packed.count - 1
                 return key
             }
         }

@@ -305,12 +305,16 @@ final class CommitTransaction {
 
     /// Writes the pending changes of those tables that collect them, so that the pages which they
     /// take can be counted.
-    func applyPending(in transaction: inout WriteTransaction) throws {
+    ///
+    /// - Parameter packingPages: The most pages that may be written to pack containers.
+    func applyPending(
+        in transaction: inout WriteTransaction, packingPages: Int = .max
+    ) throws {
         for handle in try index.applyPending(in: &transaction) {
             try loseUnnamed(handle, in: &transaction)
         }
         if records.pendingCount > 0 {
-            var writer = ContainerWriter(self)
+            var writer = ContainerWriter(self, packingPages: packingPages)
             try writer.write(records.changes(), in: &transaction)
             records.finishChanges()
         }

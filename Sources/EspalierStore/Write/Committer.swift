@@ -292,7 +292,7 @@ final class Committer: Sendable {
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
-            let pages = outcome.evictor.pagesBeforeEviction
+            let pages = outcome.evictor.neededPages
             if commit.changes.writeCount > 0 {
                 state.usualPages = pages == 0 ? 0 : max(pages, state.usualPages * 7 / 8)
                 state.groupCount = plan.groupCount(

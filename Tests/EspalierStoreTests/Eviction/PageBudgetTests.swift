@@ -12,6 +12,8 @@ struct CopiedPagesTests {
         /// The upper bound, and the forecast.
         var most = 0
         var counted = 0
+        /// The forecast before the containers were written, with the pages allowed for packing.
+        var needed = 0
         /// The pages that LMDB then used.
         var taken = 0
     }
@@ -42,7 +44,10 @@ struct CopiedPagesTests {
             }
         }
 
-        func commit(_ operations: [WriteOperation]) throws -> Cost {
+        /// - Parameter packingPages: The most pages that may be written to pack containers.
+        func commit(
+            _ operations: [WriteOperation], packingPages: Int = .max
+        ) throws -> Cost {
             let environment = generation.environment
             var cost = Cost()
             let base = try environment.beginRead()
@@ -53,12 +58,15 @@ struct CopiedPagesTests {
                     commit.states.tick()
                     try commit.apply(operation, in: &transaction)
                 }
-                try commit.applyPending(in: &transaction)
-                cost.most = CopiedPages.upperBound(for: commit)
-                try commit.applyPending(in: &transaction)
                 var copied = try CopiedPages(base.snapshot, commit.keyspaces)
                 try copied.addEdits(of: commit)
-                cost.counted = try copied.count(in: transaction)
+                let packs = packingPages == .max
+                cost.needed =
+                    try copied.count(in: transaction, packs: packs) + (packs ? 0 : packingPages)
+                try commit.applyPending(in: &transaction, packingPages: packingPages)
+                cost.most = CopiedPages.upperBound(for: commit)
+                try copied.addEdits(of: commit)
+                cost.counted = try copied.count(in: transaction, packs: true)
                 _ = try commit.flush(&transaction)
                 return commit
             }
@@ -113,8 +121,10 @@ struct CopiedPagesTests {
                 names.removeFirst(deleted.count)
                 operation = .delete(deleted.map { .init(.node, $0) })
             }
-            let cost = try meter.commit([operation])
+            let packingPages = [0, 4, .max].randomElement(using: &random) ?? 0
+            let cost = try meter.commit([operation], packingPages: packingPages)
             #expect(cost.taken <= cost.counted, "step \(step), \(count) of \(size) bytes: \(cost)")
+            #expect(cost.taken <= cost.needed, "step \(step), \(count) of \(size) bytes: \(cost)")
             #expect(cost.taken <= cost.most, "step \(step), \(count) of \(size) bytes: \(cost)")
             // A forecast that is far too high would stop the evictor for nothing.
             #expect(
