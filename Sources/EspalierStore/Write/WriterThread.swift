@@ -50,12 +50,13 @@ final class WriterThread: Sendable {
         // a write waits for one at most.
         var hasWork = false
         while let taken = queue.take(
-            atMost: Self.groupLimit, until: hasWork ? .now : committer.deadline)
+            atMost: committer.groupCount, until: hasWork ? .now : committer.deadline)
         {
             hasWork = turn.withLock {
                 // A model that is released here must not wait for the writer.
                 AppCodeScope.run {
-                    let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
+                    let limit = max(0, committer.groupCount - taken.count)
+                    let taken = taken + queue.takeMore(atMost: limit)
                     if !taken.isEmpty {
                         let (group, rest) = nextGroup(of: taken)
                         queue.putBack(rest)
@@ -98,13 +99,11 @@ final class WriterThread: Sendable {
     ) -> (group: [FlattenedWrite], rest: ArraySlice<PendingWrite>) {
         var group: [FlattenedWrite] = []
         var byteCount = 0
-        let limit = committer.groupCount
         for (index, write) in taken.enumerated() {
             let operation = write.operation()
             let standsAlone = (try? operation.get().standsAlone) ?? false
             byteCount += write.byteCount
-            let isFull = byteCount > committer.groupBytes || group.count >= limit
-            if !group.isEmpty, standsAlone || isFull {
+            if !group.isEmpty, standsAlone || byteCount > committer.groupBytes {
                 return (group, taken[index...])
             }
             group.append((write, operation))
