@@ -47,9 +47,11 @@ struct Evictor {
     private(set) var progress = EvictionProgress()
     /// Whether more may be left to evict or to remove, and another transaction can continue.
     private(set) var hasMoreToEvict = false
-    /// The pages that the transaction has to copy, without its eviction and without packing; 0 if
+    /// The pages that the transaction has to copy, without its eviction and without packing; nil if
     /// there are so many unused ones that they were not counted.
-    private(set) var neededPages = 0
+    private(set) var neededPages: Int?
+    /// The pages in use in the end.
+    private(set) var usedPages = 0
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
     /// The pages that removals have freed when they were written, as a share of the estimate.
@@ -79,12 +81,14 @@ struct Evictor {
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func writeChanges(in transaction: inout WriteTransaction) throws {
-        let needed = try budget.check(transaction, packs: false) ?? 0
-        // Containers are packed with what is left. Half of that is for the eviction that follows.
-        let packingPages = budget.limit.map { ($0 - needed) / 2 } ?? .max
-        try commit.applyPending(in: &transaction, packingPages: packingPages)
-        _ = try budget.check(transaction)
-        neededPages = needed
+        guard let limit = budget.limit, let needed = try budget.check(transaction, packing: false)
+        else { return try commit.applyPending(in: &transaction) }
+        // Packing may take half of the pages that are left. The eviction that follows gets the
+        // other half.
+        let packingLimit = (limit - needed) / 2
+        try commit.applyPending(in: &transaction, packingLimit: packingLimit)
+        let copied = try budget.check(transaction) ?? 0
+        neededPages = max(needed, copied - packingLimit)
     }
 
     /// Evicts towards `goal`, in at most `stepLimit` steps. If `relistingBlocked`, first lists
@@ -112,6 +116,7 @@ struct Evictor {
     /// Notes how many pages are in use in the end, with those of `state` and `recency`. The next
     /// transaction goes on if there are more than the watermark allows.
     mutating func finish(using pages: Int) {
+        usedPages = pages
         let hasChanged = progress.removals > 0 || commit.changes.writeCount > 0
         if pages > budget.plan.highWatermark, hasChanged, !isExhausted { hasMoreToEvict = true }
     }

@@ -59,18 +59,26 @@ package struct PagePlan: Sendable, Equatable {
     /// The bytes of records that are committed together, at most. A single write may be larger.
     var groupBytes: Int { min(max(capacity * 16, 16 << 10), 1 << 20) }
 
-    /// The pages that writes may copy that are committed together. What one transaction copies has
-    /// to be free before it, so large groups would keep a small cache half empty.
+    /// The pages that the writes of one transaction may copy together. They have to be free before
+    /// it, so large groups would keep a small cache half empty.
     private var groupPages: Int { max(24, capacity / 16) }
 
-    /// Returns how many writes may be committed together after a group of `count` writes has copied
-    /// `pages` pages; 0 stands for pages that were not counted, because the cache is not full.
-    func groupCount(after count: Int, copying pages: Int) -> Int {
-        guard pages > 0 else { return WriterThread.groupLimit }
-        // Some pages are copied by every transaction.
-        let ofWrites = max(1, pages - CopiedPages.overhead)
-        let most = max(1, groupPages - CopiedPages.overhead)
-        return min(max(1, most * count / ofWrites), WriterThread.groupLimit)
+    /// The writes of the first transaction of a process.
+    static let firstGroupCount = 8
+
+    /// Returns how many writes the next transaction may have.
+    ///
+    /// - Parameters:
+    ///   - count: The writes of the last one.
+    ///   - pages: The pages that it had to copy; nil if they were not counted, because the file has
+    ///     never been full.
+    ///   - used: The pages in use after it.
+    func groupCount(after count: Int, copying pages: Int?, of used: Int) -> Int {
+        guard let pages, used > capacity / 4 else { return WriterThread.groupLimit }
+        // Every transaction copies some pages besides those of its writes.
+        let writePages = max(1, pages - CopiedPages.overhead)
+        let count = max(1, (groupPages - CopiedPages.overhead) * count / writePages)
+        return min(count, WriterThread.groupLimit)
     }
 }
 
@@ -120,14 +128,14 @@ struct PageBudget {
 
     /// Returns how many pages the transaction would copy if it was committed now.
     ///
-    /// - Parameter packs: Whether to count the pages that packing containers may take.
+    /// - Parameter packing: Whether to count the pages that packing may take.
     mutating func pagesCopied(
-        in transaction: borrowing WriteTransaction, packs: Bool = true
+        in transaction: borrowing WriteTransaction, packing: Bool = true
     ) throws -> Int {
         guard let base else { return CopiedPages.upperBound(for: commit) }
         if copied == nil { copied = try CopiedPages(base.snapshot, commit.keyspaces) }
         try copied?.addEdits(of: commit)
-        return try copied?.count(in: transaction, packs: packs) ?? 0
+        return try copied?.count(in: transaction, packing: packing) ?? 0
     }
 
     /// Checks that the transaction may be committed. Returns the pages that it would copy; nil if
@@ -135,10 +143,10 @@ struct PageBudget {
     ///
     /// - Throws: ``NoRoom`` if it would copy more pages than it may.
     mutating func check(
-        _ transaction: borrowing WriteTransaction, packs: Bool = true
+        _ transaction: borrowing WriteTransaction, packing: Bool = true
     ) throws -> Int? {
         guard let limit else { return nil }
-        let pages = try pagesCopied(in: transaction, packs: packs)
+        let pages = try pagesCopied(in: transaction, packing: packing)
         if pages > limit { throw NoRoom(pages: pages) }
         return pages
     }
@@ -172,6 +180,10 @@ struct CopiedPages {
 
     /// The pages of a commit besides its leaves: the counters, LMDB's own lists, new roots.
     fileprivate static let overhead = 10
+    /// Packing may write so many pages in each commit beyond those of the changed containers.
+    static let firstPackingPages = 6
+    /// Packing may write so many pages more for each changed container.
+    static let packingPagesOfContainer = 2
     /// An entry of `recency` takes about 5 bytes, and one of `state` about 4. Groups are half full
     /// after they were split.
     private static let newEntriesOfPage = 200
@@ -222,13 +234,13 @@ struct CopiedPages {
             + commit.ring.pages(for: commit.changes)
     }
 
-    /// The pages that pending containers may take besides two each, one of them for what no longer
-    /// fits, if they are packed with their neighbours.
-    private var packingPages: Int {
+    /// The pages that packing may add. Each pending container is counted with two already: its own,
+    /// and one for what no longer fits.
+    private var packingAllowance: Int {
         pendingContainers.isEmpty
             ? 0
-            : ContainerWriter.firstPackingPages
-                + (ContainerWriter.packingPages - 1) * pendingContainers.count
+            : Self.firstPackingPages
+                + (Self.packingPagesOfContainer - 1) * pendingContainers.count
     }
 
     /// Adds the containers of records that are not changed in their containers yet.
@@ -240,16 +252,16 @@ struct CopiedPages {
         }
         for handle in handles[countedPending.count...] {
             let key = try containers.withValue(around: handle.rawValue) { key, _ in key }
-            if let key { pendingContainers.insert(key) }
+            if let key, pendingContainers.insert(key).inserted { try nodes.note(key) }
         }
         countedPending.count = handles.count
     }
 
     /// Returns the number of pages for the edits added so far.
     ///
-    /// - Parameter packs: Whether to count the pages that packing containers may take.
-    func count(in transaction: borrowing WriteTransaction, packs: Bool) throws -> Int {
-        var count = Self.overhead + newPages + (packs ? packingPages : 0)
+    /// - Parameter packing: Whether to count the pages that packing may take.
+    func count(in transaction: borrowing WriteTransaction, packing: Bool) throws -> Int {
+        var count = Self.overhead + newPages + (packing ? packingAllowance : 0)
         for (leaves, keyspace) in [
             (nodes.count, keyspaces.nodes), (index.count, keyspaces.index),
             (state.count, keyspaces.state), (recency.count, keyspaces.recency),

@@ -17,24 +17,23 @@ import EspalierRecords
 struct ContainerWriter: ~Copyable {
     private let commit: CommitTransaction
     private let nodes: Keyspace
-    private let long: Keyspace
     /// The most bytes of a container.
     private let limit: Int
-    /// The pages that packing may write beyond one for each changed container: by their number, and
-    /// by what is free.
-    private var (packingPagesLeft, freePages) = (Self.firstPackingPages, Int.max)
+    /// The pages that packing may still write, by the number of changed containers.
+    private var packingPagesLeft = CopiedPages.firstPackingPages
+    /// The pages that packing may still write, by the pages that are free.
+    private var freePackingPages: Int
     /// Blocks and frames whose bytes the drafts use.
     private var blocks: [RecordBlock] = []
     private var buffers: [RecordBuffer] = []
     private var block = ByteWriter()
     private var output = ByteWriter()
 
-    /// - Parameter packingPages: The pages that are free for packing.
-    init(_ commit: CommitTransaction, packingPages: Int = .max) {
+    /// - Parameter packingLimit: The most pages that packing may write.
+    init(_ commit: CommitTransaction, packingLimit: Int = .max) {
         self.commit = commit
-        freePages = packingPages
+        freePackingPages = packingLimit
         nodes = commit.keyspaces.nodes
-        long = commit.keyspaces.long
         limit = commit.records.valueLimit
     }
 
@@ -70,11 +69,11 @@ struct ContainerWriter: ~Copyable {
         _ changes: [RecordTable.Change], in transaction: inout WriteTransaction
     ) throws {
         for change in changes where change.wasLong {
-            try removeChunks(of: change.handle, in: &transaction)
+            try commit.removeChunks(of: change.handle, in: &transaction)
         }
         var rest = changes[...]
         while let first = rest.first {
-            packingPagesLeft += Self.packingPages
+            packingPagesLeft += CopiedPages.packingPagesOfContainer
             var section = try section(around: first.handle, in: transaction)
             let end =
                 section.next.flatMap { next in rest.firstIndex { $0.handle >= next } }
@@ -188,25 +187,6 @@ struct ContainerWriter: ~Copyable {
 
     /// The most bytes of a frame in a container. A longer one stands in chunks.
     private var longestFrame: Int { limit - Container.headSize - 16 }
-
-    private func storeInChunks(
-        _ frame: ByteReader, of handle: Handle, in transaction: inout WriteTransaction
-    ) throws {
-        for (number, chunk) in Chunks.split(frame, handle: handle, limit: limit).enumerated() {
-            try transaction.put(long, ChunkKey(handle.rawValue, UInt32(number)), chunk)
-            commit.records.addNewPages(for: chunk.count)
-            commit.counters.recordBytes += UInt64(chunk.count)
-        }
-    }
-
-    private func removeChunks(of handle: Handle, in transaction: inout WriteTransaction) throws {
-        let frame = (try? transaction.longFrame(commit.keyspaces, handle)) ?? nil
-        if let frame { ByteReader.reading(frame) { commit.releaseDictionary(ofFrame: $0) } }
-        for chunk in try transaction.longChunks(commit.keyspaces, handle) {
-            subtract(chunk.bytes.count)
-            try transaction.delete(long, ChunkKey(handle.rawValue, chunk.number))
-        }
-    }
 
     private func subtract(_ byteCount: Int) {
         commit.counters.recordBytes -= min(commit.counters.recordBytes, UInt64(byteCount))
@@ -405,7 +385,7 @@ struct ContainerWriter: ~Copyable {
                 drafts[index].bytes = frame
                 continue
             }
-            try storeInChunks(frame, of: drafts[index].first, in: &transaction)
+            try commit.storeInChunks(frame, of: drafts[index].first, in: &transaction)
         }
         drafts.removeAll { $0.bytes == nil }
     }
@@ -451,8 +431,11 @@ struct ContainerWriter: ~Copyable {
         let total = self.size(of: section.drafts, key: key)
         let count = (total + limit - 1) / limit
         let share = isAppend || count == 1 ? limit : min(limit, total / count + 150)
+        var parts = groups(section.drafts[...], key: key, size: share)
+        // Frames are not divided, so even shares may take a container more than full ones.
+        if parts.count > count { parts = groups(section.drafts[...], key: key, size: limit) }
         var isFirst = true
-        for group in groups(section.drafts[...], key: key, size: share) {
+        for group in parts {
             let first = isFirst ? key : group[group.startIndex].first
             let isNew = !isFirst || section.key == nil
             try put(group, key: first, isLast: section.isLast && isNew, in: &transaction)
@@ -507,8 +490,8 @@ struct ContainerWriter: ~Copyable {
 
     // MARK: - Neighbours
 
-    /// The containers packed together at most; `packingPagesLeft` at first; what it grows by.
-    static let (packedCount, firstPackingPages, packingPages) = (8, 6, 2)
+    /// The most containers that are packed together.
+    private static let packedCount = 8
 
     /// Packs a container that is not full with those behind it, if that takes one container less:
     /// two in one, three in two, and up to eight in seven. Joins one that is less than half full
@@ -520,7 +503,7 @@ struct ContainerWriter: ~Copyable {
     ) throws -> Handle {
         let limit = self.limit * 19 / 20
         var (packed, sum, drafts, next) = ([Section](), size, section.drafts, section.next)
-        let most = min(Self.packedCount, min(packingPagesLeft, freePages) + 2)
+        let most = min(Self.packedCount, min(packingPagesLeft, freePackingPages) + 2)
         while packed.count + 1 < most, let following = next,
             // A change behind the container's key would rewrite it at once.
             upcoming.map({ $0.rawValue > following.rawValue + 64 }) ?? true,
@@ -531,13 +514,17 @@ struct ContainerWriter: ~Copyable {
             packed.append(neighbour)
             drafts += neighbour.drafts
             next = neighbour.next
-            guard sum > packed.count * limit else {
+            // Long frames may not fit although their sum does.
+            guard
+                sum > packed.count * limit
+                    || groups(drafts[...], key: key, size: self.limit).count > packed.count
+            else {
                 for neighbour in packed {
                     if let key = neighbour.key { try remove(neighbour, key, in: &transaction) }
                 }
                 (section.drafts, section.next) = (drafts, next)
                 packingPagesLeft -= packed.count - 1
-                freePages -= packed.count - 1
+                freePackingPages -= packed.count - 1
                 return key
             }
         }
@@ -559,7 +546,8 @@ struct ContainerWriter: ~Copyable {
         guard upcoming.map({ $0.rawValue > next.rawValue + 1_024 }) ?? true,
             let neighbour = try neighbour(next, in: transaction),
             size + neighbour.storedSize <= limit * 19 / 10,
-            Self.isAscending(section.drafts + neighbour.drafts)
+            case let drafts = section.drafts + neighbour.drafts, Self.isAscending(drafts),
+            groups(drafts[...], key: section.key ?? drafts[0].first, size: limit).count <= 2
         else { return }
         try remove(neighbour, next, in: &transaction)
         section.drafts += neighbour.drafts

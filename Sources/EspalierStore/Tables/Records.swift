@@ -336,3 +336,28 @@ extension Record {
         }
     }
 }
+
+extension CommitTransaction {
+    /// Stores the frame of a long record in chunks.
+    func storeInChunks(
+        _ frame: ByteReader, of handle: Handle, in transaction: inout WriteTransaction
+    ) throws {
+        let limit = records.valueLimit
+        for (number, chunk) in Chunks.split(frame, handle: handle, limit: limit).enumerated() {
+            let key = ChunkKey(handle.rawValue, UInt32(number))
+            try transaction.put(keyspaces.long, key, chunk)
+            records.addNewPages(for: chunk.count)
+            counters.recordBytes += UInt64(chunk.count)
+        }
+    }
+
+    /// Removes the chunks of a long record.
+    func removeChunks(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        let frame = (try? transaction.longFrame(keyspaces, handle)) ?? nil
+        if let frame { ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) } }
+        for chunk in try transaction.longChunks(keyspaces, handle) {
+            counters.recordBytes -= min(counters.recordBytes, UInt64(chunk.bytes.count))
+            try transaction.delete(keyspaces.long, ChunkKey(handle.rawValue, chunk.number))
+        }
+    }
+}

@@ -306,15 +306,15 @@ final class CommitTransaction {
     /// Writes the pending changes of those tables that collect them, so that the pages which they
     /// take can be counted.
     ///
-    /// - Parameter packingPages: The most pages that may be written to pack containers.
+    /// - Parameter packingLimit: The most pages that packing may write.
     func applyPending(
-        in transaction: inout WriteTransaction, packingPages: Int = .max
+        in transaction: inout WriteTransaction, packingLimit: Int = .max
     ) throws {
         for handle in try index.applyPending(in: &transaction) {
             try loseUnnamed(handle, in: &transaction)
         }
         if records.pendingCount > 0 {
-            var writer = ContainerWriter(self, packingPages: packingPages)
+            var writer = ContainerWriter(self, packingLimit: packingLimit)
             try writer.write(records.changes(), in: &transaction)
             records.finishChanges()
         }

@@ -41,8 +41,8 @@ final class Committer: Sendable {
         /// When to ask for more room on a disk that was full.
         var diskRetry: ContinuousClock.Instant?
         var groupBytes = PagePlan(capacity: 256).groupBytes
-        /// The most writes that are committed together.
-        var groupCount = WriterThread.groupLimit
+        /// The most writes that are committed together. Few until a commit has counted its pages.
+        var groupCount = PagePlan.firstGroupCount
         /// The pages that writes take in a cache that is nearly full; 0 if it is not.
         var usualPages = 0
     }
@@ -75,8 +75,8 @@ final class Committer: Sendable {
     /// The most bytes of writes that are committed together. Safe from every thread.
     var groupBytes: Int { state.withLock { $0.groupBytes } }
 
-    /// The most writes that are committed together: fewer in a small cache that is nearly full, see
-    /// `PagePlan.groupPages`. Safe from every thread.
+    /// The most writes that are committed together: fewer in a small cache that has been full, see
+    /// `PagePlan.groupCount`. Safe from every thread.
     var groupCount: Int { state.withLock { $0.groupCount } }
 
     /// The number of pins in the generation of the last commit.
@@ -292,11 +292,12 @@ final class Committer: Sendable {
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
-            let pages = outcome.evictor.neededPages
             if commit.changes.writeCount > 0 {
-                state.usualPages = pages == 0 ? 0 : max(pages, state.usualPages * 7 / 8)
+                let pages = outcome.evictor.neededPages
+                state.usualPages = pages.map { max($0, state.usualPages * 7 / 8) } ?? 0
                 state.groupCount = plan.groupCount(
-                    after: commit.changes.writeCount, copying: pages)
+                    after: commit.changes.writeCount, copying: pages,
+                    of: outcome.evictor.usedPages)
             }
             state.groupBytes = plan.groupBytes
         }

@@ -42,7 +42,7 @@ struct BudgetUseTests {
         }
     }
 
-    @Test("Writes that are committed together leave a small cache no emptier than single ones")
+    @Test("A small cache stays two thirds full when many writes wait")
     func groups() throws {
         let configuration = Configuration.forTests(
             budget: .mebibytes(1), compression: .standard)
@@ -58,7 +58,7 @@ struct BudgetUseTests {
                 try tickets.last?.wait()
                 if round >= 150 { fills.append(try cache.statistics().fill) }
             }
-            // 0.71; with groups of 64 it would be 0.52.
+            // Measured: 0.71. Groups of 64 writes leave 0.52.
             #expect(fills.reduce(0, +) / Double(fills.count) >= 0.65)
             let statistics = try cache.statistics()
             #expect(statistics.evictions.records > 0 && statistics.droppedWrites.isEmpty)

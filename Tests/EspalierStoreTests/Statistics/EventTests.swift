@@ -93,8 +93,8 @@ struct EventTests {
         configuration.queueLimit = ByteCount(4_096)
         var dropped = 0
         let events = try await events(configuration) { cache in
-            // So many that the queue is full even if each is flattened at once, and counts with its
-            // few bytes.
+            // A flattened write counts with few bytes. A thousand fill the queue even if all are
+            // flattened.
             let tickets = try withBlockedWriter(cache) {
                 (0..<1_000).map { cache.set(Person("p:\($0)", "Anna")) }
             }
