@@ -502,7 +502,8 @@ struct ContainerWriter: ~Copyable {
         in transaction: inout WriteTransaction
     ) throws -> Handle {
         let limit = self.limit * 19 / 20
-        var (packed, sum, drafts, next) = ([Section](), size, section.drafts, section.next)
+        var (packed, sum) = ([Section](), size)
+        var (drafts, next) = (section.drafts, section.next)
         let most = min(Self.packedCount, min(packingPagesLeft, freePackingPages) + 2)
         while packed.count + 1 < most, let following = next,
             // A change behind the container's key would rewrite it at once.

@@ -119,7 +119,7 @@ struct CopiedPagesTests {
                 names.shuffle(using: &random)
                 operation = try set(
                     names.prefix(count).map {
-                        // Neighbours in turn grow by a little.
+                        // Records of the same size grow by a little.
                         Person($0, text(size + Int.random(in: 0..<200, using: &random)))
                     })
             default:
