@@ -50,15 +50,18 @@ package struct Generator: Sendable {
     private func source(
         of models: ModelSet, from names: [String]
     ) throws(GenerationError) -> String {
-        let hasEmptyName = models.declarations.contains { declaration in
+        let nameless = models.declarations.first { declaration in
             guard case .object(let object) = declaration.body else { return false }
             return object.members.contains { $0.key.isEmpty }
         }
-        guard !hasEmptyName else {
+        if let nameless {
             throw GenerationError([
                 Problem(
                     names.first ?? "", "",
-                    "an object has a member with an empty name, which no property can have")
+                    """
+                    an object of the type \(nameless.shortName) has a member with an empty name, \
+                    which no property can have
+                    """)
             ])
         }
         return SwiftEmitter(models, options: options).file(from: names)

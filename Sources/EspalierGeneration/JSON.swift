@@ -26,7 +26,14 @@ indirect enum JSON: Hashable, Sendable {
             value = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         } catch {
             let text = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
-            throw GenerationError([Problem(name, "", "this is no JSON: \(text ?? "\(error)")")])
+            let reason = text ?? "\(error)"
+            // JSON sets numbers no limit, but Foundation does.
+            let isNumber = reason.contains("not representable")
+            throw GenerationError([
+                Problem(
+                    name, "",
+                    isNumber ? "a number is too large: \(reason)" : "this is no JSON: \(reason)")
+            ])
         }
         self.init(value)
     }

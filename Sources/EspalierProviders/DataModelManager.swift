@@ -60,6 +60,11 @@ open class DataModelManager: @unchecked Sendable {
     /// emptied, the providers show nothing, and their delegates are called. An eviction changes no
     /// screen.
     ///
+    /// A collection follows the cache until one of its edits is not saved, because the write failed
+    /// or `shouldCache` was false. Reading the list again would take that edit off the screen. The
+    /// next edit that is saved stores all elements, over what others have done meanwhile, and the
+    /// collection follows the cache again.
+    ///
     /// - Parameters:
     ///   - cache: The cache, which is held strongly.
     ///   - writePolicy: The policy of all writes; nil if the types of the models decide.

@@ -29,7 +29,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastSent = ChangeTime.zero
     /// The elements that were sent again since then, each with the time.
     private var resent: [String: ChangeTime] = [:]
-    /// Whether the cache lacks an edit. The next edit that is saved then sends all elements.
+    /// Whether the cache lacks an edit: one that failed, or that was not to be saved.
+    ///
+    /// The list then no longer follows what others do to the list in the cache, because that would
+    /// take the edit off the screen. The next edit that is saved sends all elements, and so
+    /// overwrites what others have done meanwhile.
     private var isCacheBehind = false
     /// Whether the list may have partial models that the cache has merged: when all elements are
     /// sent, they must not replace the merged ones.

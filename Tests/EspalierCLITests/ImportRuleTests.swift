@@ -37,8 +37,56 @@ struct ImportRuleTests {
     @Test("A node of a later part of a document replaces that of an earlier one")
     func parts() throws {
         let text = document(#"{"id":0,"n":"first"}"#, #"{"id":0,"n":"last","x":{"id":5}}"#)
-        #expect(try run(text) == [2_102, 2_102, 0])
+        #expect(try run(text) == [2_102, 2_102, 1])
         #expect(try get("root:0") == #"{"id":0,"n":"last","x":{"id":5}}"#)
+        try tool.succeed(
+            "import", "d", "-", "--id-key", "id", input: text,
+            note: "the document was stored in parts, and a later part has replaced 1 object of an "
+                + "earlier one that said something else: root:0. --merge keeps the members of all.")
+        // A later part that has all that the earlier one said loses nothing.
+        let richer = document(#"{"id":0,"n":"same"}"#, #"{"id":0,"n":"same","x":1}"#)
+        try tool.succeed("import", "e", "-", "--id-key", "id", input: richer)
+        // What another document says is newer.
+        let again = try tool.folder.write(#"{"id":0,"n":"new"}"#, to: "new.json").path
+        let first = try tool.folder.write(#"{"id":0,"n":"old","m":1}"#, to: "old.json").path
+        try tool.succeed("import", "f", first, again, "--id-key", "id")
+    }
+
+    @Test("A type key that no object has does nothing, and a note says so")
+    func typeKey() throws {
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--type-key", "__typname",
+            input: #"{"id":1,"__typename":"User"}"#,
+            note: "--type-key __typname had no effect: no object has a member of that name.")
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--type-key", "__typename",
+            input: #"{"id":1,"u":{"id":2,"__typename":"User"}}"#)
+    }
+
+    @Test("Records that do not fit are evicted, and a note says so")
+    func records() throws {
+        let text = String(repeating: "abcdefgh ", count: 100)
+        let models = (1...3_000).map { "{\"id\":\($0),\"t\":\"\(text)\($0 * 7_919)\"}" }
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--compression", "none", "--budget", "16MiB",
+            input: "[\(models.joined(separator: ","))]")
+        let export = try tool.succeed("export", "c").text
+        let outcome = try tool.run(
+            ["import", "d", "-", "--records", "--budget", "1MiB", "--compression", "none"],
+            input: export)
+        #expect(outcome.code == 0)
+        #expect(outcome.errors.contains("records were evicted to make room"))
+    }
+
+    @Test("Objects with thousands of members are compared in a moment", .timeLimit(.minutes(1)))
+    func wide() throws {
+        func object(_ last: Int) -> String {
+            let members = (0..<20_000).map { "\"m\($0)\":\($0)" }
+            return "{\"id\":1,\(members.joined(separator: ",")),\"z\":\(last)}"
+        }
+        let text = "[\(object(1)),\(object(2))]"
+        #expect(try run(text) == [1, 1, 1])
+        #expect(try run(text, "--merge") == [1, 0, 1])
     }
 
     @Test("A merge adds the members of all parts, and keeps the first value of each")

@@ -113,6 +113,29 @@ struct SampleReaderTests {
         #expect(filled.members(of: "Shop").contains("let m: M"))
     }
 
+    @Test("Identifiers of two kinds make no nodes, and the comment says why")
+    func mixedIdentifiers() throws {
+        for samples in [
+            #"[{"id": 1, "u": {"id": "7"}}, {"id": 2, "u": {"id": 7}}]"#, #"[{"id": 1.5, "a": 1}]"#,
+        ] {
+            let source = try Generated(samples: samples)
+            #expect(
+                "\(source)".contains("neither a string in all objects nor a whole number in all"),
+                "\(source)")
+        }
+        let source = try Generated(samples: #"[{"id": 1}, {"a": 1}]"#)
+        #expect("\(source)".contains("not every object has `id`"), "\(source)")
+    }
+
+    @Test("A number that Foundation can't read is not called invalid JSON")
+    func hugeNumber() {
+        #expect {
+            _ = try Generated(samples: #"{"id": 1, "a": 1e400}"#)
+        } throws: {
+            "\($0)".contains("a number is too large")
+        }
+    }
+
     @Test("A document without a declaration of its own has the type for any JSON")
     func mixedRoot() throws {
         let source = try Generated(samples: "[{}, 1]")
@@ -123,10 +146,13 @@ struct SampleReaderTests {
         "An empty name of a member is a clear error, and characters that can't be seen are escaped")
     func names() throws {
         #expect {
-            _ = try Generated(samples: #"{"id": 1, "o": {"": 1, "x": 2}}"#)
+            _ = try Generated(samples: #"{"id": 1, "o": {"id": 2, "": 1, "x": 2}}"#)
         } throws: {
-            "\($0)".contains("an empty name")
+            "\($0)".contains("an object of the type O has a member with an empty name")
         }
+        // Without an identifier, the names may be data.
+        let dictionary = try Generated(samples: #"{"id": 1, "o": {"": 1, "x": 2}}"#)
+        #expect("\(dictionary)".contains("let o: [String: Int]"), "\(dictionary)")
         let source = try Generated(samples: #"{"a\u007f": 1, "b\u2028": 2}"#)
         let text = "\(source)"
         #expect(

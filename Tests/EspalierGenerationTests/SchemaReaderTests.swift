@@ -190,7 +190,10 @@ struct SchemaReaderTests {
     @Test("A member without a name is a problem")
     func emptyName() {
         expectProblems(
-            [": an object has a member with an empty name, which no property can have"],
+            [
+                ": an object of the type Shop has a member with an empty name, which no property "
+                    + "can have"
+            ],
             schema: #"{"properties": {"": {"type": "string"}, "x": {"type": "integer"}}}"#)
     }
 

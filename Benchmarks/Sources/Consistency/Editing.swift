@@ -46,7 +46,7 @@ struct Editing: AsyncParsableCommand {
     }
 }
 
-/// A listener that keeps nothing.
+/// A cache that stores nothing: every read misses.
 final class NoCache: CacheDelegate {
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?,

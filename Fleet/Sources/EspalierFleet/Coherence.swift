@@ -128,7 +128,8 @@ final class Coherence: Sendable {
             state.servers[server].isFollowed = true
             state.servers[server].runIdentifier = runIdentifier
             if known.runIdentifier.isEmpty {
-                // Nothing is restored before its server is followed, so there are no copies yet.
+                // Nothing is restored before its server is followed, and the near cache was
+                // emptied, see `beginWithoutCopies`: there are no copies.
                 state.servers[server].begin(after: clock)
             } else if !goesOn {
                 reset(server, to: clock, &state)
@@ -147,12 +148,17 @@ final class Coherence: Sendable {
         _ entries: [ChangeEntry], of server: Int
     ) -> [SharedName]? {
         let (foreign, waiters) = state.withLock { state -> ([SharedName]?, [Waiter]) in
+            // First of all: the commits before a gap would count as processed while their names are
+            // not outdated yet.
+            var last = state.servers[server].processed
+            for entry in entries {
+                // A server without a commit has no number yet.
+                guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
+                last = entry.clock
+            }
             var changed: [SharedName] = []
             var foreign: [SharedName] = []
             for entry in entries {
-                let last = state.servers[server].processed
-                // A server without a commit has no number yet.
-                guard entry.clock == last + 1 || last == 0 else { return (nil, []) }
                 let isNoted = state.servers[server].process(entry.clock, entry.version)
                 for name in entry.names {
                     // An own commit may be noted before those that precede it.
@@ -549,6 +555,14 @@ final class Coherence: Sendable {
                 servers: zip(names, state.servers).map {
                     .init(name: $0, runIdentifier: $1.runIdentifier, processed: $1.processed)
                 })
+        }
+    }
+
+    /// Notes that the near cache is being emptied. No copy counts as current before that has
+    /// succeeded.
+    func beginWithoutCopies(_ emptied: WriteTicket) {
+        state.withLock { state in
+            expect(emptied, Set(state.servers.indices), &state)
         }
     }
 

@@ -86,7 +86,7 @@ public final class FleetInspector: Sendable {
                 memory: number("used_memory"), memoryLimit: number("maxmemory"),
                 evictionPolicy: String(values["maxmemory_policy"] ?? ""),
                 evictedKeys: number("evicted_keys"), followers: number("blocked_clients"),
-                commits: RecordServer.clock(clock),
+                commits: try RecordServer.clock(clock),
                 changes: try await ask(server, RedisCommand("XLEN", server.changesKey)).number ?? 0,
                 shapes: try await ask(server, RedisCommand("HLEN", server.shapesKey)).number ?? 0)
             if countsRecords {
@@ -118,7 +118,7 @@ public final class FleetInspector: Sendable {
             }
             cursor = next
             let names = (parts[1].elements ?? []).compactMap(\.text).compactMap { key in
-                RecordServer.name(key.dropFirst(prefix.count))
+                RecordServer.name(key.utf8.dropFirst(prefix.utf8.count))
             }
             if !names.isEmpty { try await body(names) }
         } while cursor != "0"
@@ -284,7 +284,7 @@ public final class FleetInspector: Sendable {
                     for server in self.servers {
                         let reply = try await self.ask(
                             server, RedisCommand("GET", server.clockKey))
-                        positions.append(RecordServer.clock(reply))
+                        positions.append(try RecordServer.clock(reply))
                     }
                     while !Task.isCancelled {
                         for (index, server) in self.servers.enumerated() {
@@ -297,7 +297,8 @@ public final class FleetInspector: Sendable {
                             // A server that comes back with an older state has smaller numbers.
                             let reply = try await self.ask(
                                 server, RedisCommand("GET", server.clockKey))
-                            positions[index] = min(positions[index], RecordServer.clock(reply))
+                            positions[index] = min(
+                                positions[index], try RecordServer.clock(reply))
                         }
                         try await Task.sleep(for: .milliseconds(50))
                     }

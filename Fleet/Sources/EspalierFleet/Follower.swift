@@ -85,8 +85,9 @@ final class Follower: Sendable {
     private func sendHeartbeat() async {
         let asked = Moment.now
         let command = RedisCommand("GET", server.clockKey)
-        guard let (reply, runIdentifier) = try? await server.client.ask(command) else { return }
-        let clock = RecordServer.clock(reply)
+        guard let (reply, runIdentifier) = try? await server.client.ask(command),
+            let clock = try? RecordServer.clock(reply)
+        else { return }
         guard await coherence.wait(for: clock, of: index, atMost: bound),
             await coherence.hasOutdatedCopies(of: index)
         else { return }
@@ -121,7 +122,7 @@ final class Follower: Sendable {
 
     private func follow(_ connection: RedisConnection) throws(RedisError) {
         let reply = try connection.send([RedisCommand("GET", server.clockKey)])[0]
-        let clock = RecordServer.clock(reply)
+        let clock = try RecordServer.clock(reply)
         var (position, isReset) = coherence.follow(
             index, runIdentifier: connection.runIdentifier, clock: clock)
         if isReset { finishReset("has restarted, or can't be followed from where this host was") }

@@ -53,12 +53,19 @@ final class RecordServer: Sendable {
         }
     }
 
-    static func name(_ text: some StringProtocol) -> SharedName? {
-        let identifier = String(text.dropFirst(2))
-        switch text.prefix(2).lowercased() {
-        case "n:": return SharedName(.node, identifier)
-        case "k:": return SharedName(.key, identifier)
-        case "c:": return SharedName(.collection, identifier)
+    /// Returns the name of which `text` is the text; nil if it is none.
+    ///
+    /// Reads bytes: an identifier may begin with a character that joins the colon before it, such
+    /// as an accent.
+    static func name(_ text: some Collection<UInt8>) -> SharedName? {
+        guard let kind = text.first, text.dropFirst().first == UInt8(ascii: ":") else {
+            return nil
+        }
+        let identifier = String(decoding: text.dropFirst(2), as: UTF8.self)
+        switch kind {
+        case UInt8(ascii: "n"), UInt8(ascii: "N"): return SharedName(.node, identifier)
+        case UInt8(ascii: "k"), UInt8(ascii: "K"): return SharedName(.key, identifier)
+        case UInt8(ascii: "c"), UInt8(ascii: "C"): return SharedName(.collection, identifier)
         default: return nil
         }
     }
@@ -83,7 +90,7 @@ final class RecordServer: Sendable {
             throw RedisError.malformed("MGET of \(names.count) records")
         }
         return Snapshot(
-            clock: Self.clock(elements[0]), values: elements.dropFirst().map(\.data),
+            clock: try Self.clock(elements[0]), values: elements.dropFirst().map(\.data),
             runIdentifier: runIdentifier)
     }
 
@@ -98,7 +105,16 @@ final class RecordServer: Sendable {
         }
     }
 
-    static func clock(_ reply: RedisReply) -> UInt64 { reply.text.flatMap(UInt64.init) ?? 0 }
+    /// Returns the number of the last commit from the value of `clockKey`; 0 if there is none.
+    ///
+    /// - Throws: `.refused` if the server answers with an error, as while it loads its data. Such
+    ///   an answer must not look like a server that has lost its memory.
+    static func clock(_ reply: RedisReply) throws(RedisError) -> UInt64 {
+        if case .error(let message) = reply { throw .refused(message) }
+        guard let text = reply.text else { return 0 }
+        guard let clock = UInt64(text) else { throw .malformed("the number of the last commit") }
+        return clock
+    }
 
     /// Returns the names that the commits after `first` up to `last` have changed, each with the
     /// last of these commits; nil if the stream does not go back that far.
@@ -286,9 +302,8 @@ struct ChangeEntry: Sendable {
         while !rest.isEmpty {
             guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
                 let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0,
-                colon + 1 + count < rest.endIndex, rest[colon + 1 + count] == UInt8(ascii: ","),
-                let name = RecordServer.name(
-                    String(decoding: rest[(colon + 1)..<(colon + 1 + count)], as: UTF8.self))
+                count < rest.endIndex - colon - 1, rest[colon + 1 + count] == UInt8(ascii: ","),
+                let name = RecordServer.name(rest[(colon + 1)..<(colon + 1 + count)])
             else { return nil }
             names.append((name, rest[colon + 1] < UInt8(ascii: "a")))
             rest = rest[(colon + 2 + count)...]

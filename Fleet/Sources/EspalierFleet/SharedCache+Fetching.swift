@@ -23,7 +23,9 @@ extension SharedCache {
     ///     and the network's answer is stored for later reads. With `cacheAndNetwork`, the
     ///     network's answer is returned, or the cache's if the network fails.
     ///   - maxAge: How old the records of the network's answer may be; nil for what their types say.
-    ///   - network: Asks the network.
+    ///   - network: Asks the network. Callers that ask for the same type and key at the same time
+    ///     share one request, with the `network` and `maxAge` of the first of them. It goes on if
+    ///     a caller is cancelled, and the caller waits for it.
     /// - Returns: The model.
     /// - Throws: `FetchError` for a miss of `cacheOnly`; the network's error if there is no other
     ///   answer.

@@ -179,7 +179,11 @@ extension SharedCache {
             let stored: Model
             switch try await fetch.run().result {
             case .success(let model): stored = model
-            case .failure(let reason): throw FleetError.miss("\(reason)")
+            case .failure(let reason):
+                // What this host remembers of its own writes may be out of date: another host may
+                // have set again what this one has deleted.
+                guard fetch.hasAsked else { continue }
+                throw FleetError.miss("\(reason)")
             }
             let changed = try change(stored)
             let write = try SharedWrite(setting: [changed])

@@ -107,7 +107,8 @@ public final class SharedCache: Sendable {
         let names = servers.all.map(\.name)
         let position = coherence.position(of: names)
         near.close()
-        // A change of copies may have failed at the end.
+        // A change of copies may have failed at the end, for example one that came during the close.
+        // The next process then begins without copies, which costs questions and no correctness.
         file?.update(coherence.position(of: names) == nil ? nil : position)
         file?.unlock()
     }
@@ -162,7 +163,7 @@ public final class SharedCache: Sendable {
             coherence.resume(at: position)
         } else {
             file.remove()
-            near.removeAll()
+            coherence.beginWithoutCopies(near.removeAll())
         }
         Task { [weak self] in
             while true {

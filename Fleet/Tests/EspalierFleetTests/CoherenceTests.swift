@@ -1,4 +1,5 @@
 import Espalier
+import EspalierRedis
 import EspalierSharedRecords
 import FleetFixtures
 import Testing
@@ -290,6 +291,42 @@ struct CoherenceTests {
         #expect(coherence.mustOutdateCopies(of: 0))
         coherence.outdateCopies(of: 0) { _ in true }
         #expect(!coherence.mustOutdateCopies(of: 0))
+    }
+
+    @Test("Of commits with a gap between them none counts, not even those before the gap")
+    func gap() async throws {
+        #expect(await 1 == coherence.restore([try copy("1", clock: 10)]))
+        #expect(coherence.apply([entry(11, "1", host: 2), entry(13, "2", host: 2)], of: 0) == nil)
+        let before = coherence.confirmedByServer[0]
+        coherence.confirm(0, 11, runIdentifier: "first", at: .now)
+        #expect(coherence.confirmedByServer[0] == before)
+        #expect(isNear("1"), "the caller resets the server")
+        #expect(coherence.apply([entry(11, "1", host: 2)], of: 0) != nil)
+        #expect(!isNear("1"))
+    }
+
+    @Test("Nothing is current before the near cache was emptied, if that was asked for")
+    func emptied() async throws {
+        let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())
+        near.close()
+        coherence.beginWithoutCopies(near.removeAll())
+        #expect(!coherence.follow(0, runIdentifier: "first", clock: 10).isReset)
+        #expect(await !coherence.hasOutdatedCopies(of: 0))
+        coherence.confirm(0, 10, runIdentifier: "first", at: .now)
+        #expect(coherence.confirmed < 0)
+        #expect(coherence.mustOutdateCopies(of: 0))
+    }
+
+    @Test("An error in place of the last commit's number is no reason to give up copies")
+    func refusedNumber() throws {
+        #expect(throws: RedisError.refused("LOADING")) {
+            _ = try RecordServer.clock(.error("LOADING"))
+        }
+        #expect(throws: RedisError.self) {
+            _ = try RecordServer.clock(.bytes([UInt8]("x".utf8)))
+        }
+        #expect(try RecordServer.clock(.null) == 0)
+        #expect(try RecordServer.clock(.bytes([UInt8]("17".utf8))) == 17)
     }
 
     @Test("A reset ends the waits for commits of before")

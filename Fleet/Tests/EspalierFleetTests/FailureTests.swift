@@ -339,6 +339,26 @@ struct FailureTests {
         #expect(fleet.b.statistics.resets == 1)
     }
 
+    @Test(
+        "Lengths in an entry of the changes that no entry has end no host",
+        arguments: [
+            "9223372036854775807:n:x,", "9223372036854775806:n:x,", "-1:n:x,", "5:n:x,", "3:n:x",
+            "1:n,",
+            "0:,", ":n:x,", "3:z:x,",
+        ])
+    func hostileEntry(names: String) async throws {
+        let fleet = try await Fleet(servers: 1, hosts: 1)
+        defer { fleet.end() }
+        let server = fleet.servers[0]
+        let number = try #require(try server.send("INCR", "espalier:clock").number)
+        try server.send(
+            "XADD", "espalier:changes", "\(number)-0", "version", "0123456789abcdef", "names", names
+        )
+        #expect(await eventually { fleet.a.statistics.resets == 1 })
+        try await fleet.a.set(Member("1", "Ada"))
+        #expect(await fleet.a.read(Member.self, "Member:1")?.name == "Ada")
+    }
+
     @Test("A near cache is used by one host at a time; a closed cache refuses writes")
     func nearInUse() async throws {
         let server = try TestServer()

@@ -196,6 +196,43 @@ struct SharedCacheTests {
         #expect(await eventually { await b.collection(of: Member.self, forKey: "team") == nil })
     }
 
+    @Test("An update finds what another host has set again after a deletion of this one")
+    func updateAfterDeletion() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        for number in 1...20 {
+            let identifier = "Member:\(number)"
+            try await fleet.a.set(Member("\(number)", "Ada"))
+            try await fleet.a.delete(identifier)
+            try await fleet.b.set(Member("\(number)", "Grace"))
+            let updated = try await fleet.a.update(Member.self, identifier) { member in
+                var member = member
+                member.count += 1
+                return member
+            }
+            #expect(updated.name == "Grace" && updated.count == 1)
+        }
+        await #expect(throws: FleetError.self) {
+            try await fleet.a.update(Member.self, "Member:none") { $0 }
+        }
+    }
+
+    @Test("Keys that begin with a character that joins the one before it are shared")
+    func joiningCharacters() async throws {
+        let fleet = try await Fleet()
+        defer { fleet.end() }
+        for key in ["\u{301}key", "\u{200D}key", "\u{FE0F}", "k:\u{301}"] {
+            try await fleet.a.setModel(Member("1", "Ada"), forKey: key)
+            #expect(await fleet.b.modelOutcome(Member.self, forKey: key).value?.name == "Ada")
+            try await fleet.a.deleteModel(forKey: key)
+            #expect(
+                await eventually {
+                    await fleet.b.modelOutcome(Member.self, forKey: key).value == nil
+                })
+        }
+        #expect(fleet.hosts.allSatisfy { $0.statistics.resets == 0 })
+    }
+
     @Test("No update of two hosts is lost")
     func counting() async throws {
         let fleet = try await Fleet()

@@ -23,8 +23,7 @@ struct EvictCommand: CacheCommand {
             A named record goes at once, whatever its age. The records it refers to stay and count \
             as accessed. A record that is pinned, or that others refer to, cannot be evicted: \
             exits with 1. Exits with 2 if the cache has no record of that name.
-            """,
-        aliases: ["sweep"])
+            """)
 
     @OptionGroup var cache: CacheArgument
 

@@ -109,6 +109,7 @@ struct ImportCommand: AsyncParsableCommand {
             let summary = try await recording.finish()
             try output.print(summary)
             if let note = summary.note(of: identity.policy) { Console.note(note) }
+            if let note = summary.noteOfReplacements { Console.note(note) }
             Console.noteEvictions(summary.evicted)
         } catch let error as CacheError {
             throw self.cache.failure(error)
@@ -131,7 +132,9 @@ struct ImportCommand: AsyncParsableCommand {
             let cache = try cache.openOrCreate(
                 budget: budget.budget, compression: compression.compression)
             defer { cache.close() }
-            try output.print(await records.store(in: cache))
+            let summary = try await records.store(in: cache)
+            try output.print(summary)
+            Console.noteEvictions(summary.evicted)
         } catch let error as CacheError {
             throw cache.failure(error)
         }
@@ -227,7 +230,8 @@ struct DeleteCommand: CacheCommand {
 
     @MainActor
     func run(on cache: NormalizedCache) async throws {
-        let (entry, changes) = (entry.entry, cache.changes())
+        // Those of other processes would count as deletions.
+        let (entry, changes) = (entry.entry, cache.ownChangeSets())
         // Asked before the cache is closed. A damaged index must not keep the entry from being
         // deleted.
         let failure = try? cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
@@ -240,7 +244,7 @@ struct DeleteCommand: CacheCommand {
         try await ticket.committed(for: entry)
         // Closing ends the sequence of changes.
         cache.close()
-        for await change in changes where !change.isEmpty { return }
+        for await change in changes where !change.deleted.isEmpty || !change.keys.isEmpty { return }
         throw failure ?? CommandFailure("\(entry): not found, nothing was deleted", kind: .miss)
     }
 }

@@ -72,6 +72,12 @@ extension JSONTree {
         }
     }
 
+    /// Returns whether this is an object with a member of this name.
+    func hasOwnMember(named name: String) -> Bool {
+        guard case .object(let node) = self else { return false }
+        return node.members.contains { $0.name.hasSameBytes(as: name) }
+    }
+
     /// An estimate of the bytes that storing this tree takes: at least those of its encoded values.
     var byteEstimate: Int {
         switch self {

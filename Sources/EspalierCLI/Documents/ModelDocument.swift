@@ -25,15 +25,21 @@ struct ModelDocument: Sendable {
         }
     }
 
+    /// Returns whether an object in one of the models has a member of this name.
+    func hasMember(named name: String) -> Bool { models.contains { $0.hasMember(named: name) } }
+
     /// Throws unless every model has an identity and can be stored on its own.
     func requireIdentities(under idKey: String) throws(CommandFailure) {
         let missing = models.indices.filter { models[$0].modelIdentifier == nil }
         guard let first = missing.first else { return }
+        let reason =
+            models[first].hasOwnMember(named: idKey)
+            ? ": a value there is neither a string nor a number" : ""
         throw CommandFailure(
             """
             \(name): \(missing.count) of \(models.count) models have no identity under \(idKey), \
-            the first at index \(first). Nothing was imported. Give another --id-key or --path, or \
-            store them inline with --collection.
+            the first at index \(first)\(reason). Nothing was imported. Give another --id-key or \
+            --path, or store them inline with --collection.
             """)
     }
 }
@@ -72,7 +78,7 @@ struct InputFile: Sendable {
         {
             return ". This looks like UTF-16 or UTF-32: convert it to UTF-8."
         }
-        if error.problem == .expected("the end of the input"), error.line > 1 {
+        if error.problem == .expected("the end of the input") {
             return ". A file has one document: an array of the documents, or a file for each."
         }
         return ""

@@ -45,8 +45,9 @@ struct WriteRecording {
         let isWhole =
             policy == .merge && document.byteEstimate <= partSize * Self.partsOfWrite
         let parts = document.parts(of: partSize)
+        census.beginDocument()
         for (number, range) in parts.enumerated() {
-            if number == 0 || !isWhole { census.beginWrite() }
+            if number > 0, !isWhole { census.beginWrite() }
             let name =
                 parts.count == 1
                 ? document.name
@@ -150,7 +151,8 @@ struct WriteRecording {
         return WriteSummary(
             models: modelCount, nodes: census.identifiers.count, written: written.count,
             contradictions: census.contradictions, losses: census.losses,
-            firstLoss: census.firstLoss,
+            firstLoss: census.firstLoss, replacements: census.replacements,
+            firstReplacement: census.firstReplacement,
             evicted: max(0, evicted - evictedBefore))
     }
 }
@@ -190,10 +192,25 @@ struct WriteSummary: Sendable, Equatable {
     /// The number of those that say something which is not stored, and the identity of the first.
     var losses = 0
     var firstLoss: String?
+    /// The number of objects that a later part of their document has replaced, so that something is
+    /// lost, and the identity of the first.
+    var replacements = 0
+    var firstReplacement: String?
     /// The number of records that were evicted meanwhile, by any process.
     var evicted = 0
 
     var unchanged: Int { nodes - written }
+
+    /// Which objects were replaced by a later part of their document; nil if none was of which
+    /// something is lost.
+    var noteOfReplacements: String? {
+        guard let firstReplacement else { return nil }
+        let objects = counted(replacements, "object")
+        let names = replacements == 1 ? firstReplacement : "\(firstReplacement) and others"
+        return
+            "the document was stored in parts, and a later part has replaced \(objects) of an "
+            + "earlier one that said something else: \(names). --merge keeps the members of all."
+    }
 
     /// Which objects were left out; nil if none was that says something else than the first one.
     func note(of policy: WritePolicy) -> String? {
@@ -238,13 +255,29 @@ struct NodeCensus {
     /// first of them.
     private(set) var losses = 0
     private(set) var firstLoss: String?
+    /// The number of objects that another write of the same document has replaced, and of which
+    /// something is lost so; and the identity of the first of them.
+    private(set) var replacements = 0
+    private(set) var firstReplacement: String?
     /// The objects of the write that count.
     private var first: [Identifier: JSONNode] = [:]
+    /// The objects that the earlier writes of the document have stored.
+    private var earlier: [Identifier: JSONNode] = [:]
 
     init(policy: WritePolicy = .replace) { self.policy = policy }
 
-    /// Begins a write, or several that are merged as one.
-    mutating func beginWrite() { first = [:] }
+    /// Begins a document. What it says of a node that an earlier document has is newer, and no
+    /// contradiction.
+    mutating func beginDocument() {
+        first = [:]
+        earlier = [:]
+    }
+
+    /// Begins a write of the same document, or several that are merged as one.
+    mutating func beginWrite() {
+        if policy == .replace { earlier.merge(first) { _, new in new } }
+        first = [:]
+    }
 
     /// Counts the nodes that a write of models stores.
     ///
@@ -282,6 +315,13 @@ struct NodeCensus {
                 } else if !isDiscarded {
                     first[identifier] = node
                     identifiers.insert(identifier)
+                    if let replaced = earlier[identifier], !replaced.hasSameContent(as: node) {
+                        contradictions += 1
+                        if !node.includes(replaced) {
+                            replacements += 1
+                            firstReplacement = firstReplacement ?? name
+                        }
+                    }
                 }
             }
             for member in node.members { add(member.value, isDiscarded: isDiscarded) }
@@ -306,8 +346,8 @@ struct NodeCensus {
                     node.with(node.members.map { ($0.name, rewritten($0.value, &moved)) }))
             }
             let added = known.members(addedBy: node)
-            for member in node.members
-            where !added.contains(where: { $0.name.hasSameBytes(as: member.name) }) {
+            let names = Set(added.map { Identifier($0.name) })
+            for member in node.members where !names.contains(Identifier(member.name)) {
                 moved += member.value.outermostNodes.map { rewritten($0, &moved) }
             }
             return .object(node.with(added.map { ($0.name, rewritten($0.value, &moved)) }))
@@ -346,8 +386,22 @@ extension JSONNode {
         return members.filter { if case .null = $0.value { false } else { true } }
     }
 
+    /// The value of a member that a merge stores; nil if there is none.
+    ///
+    /// - Complexity: O(log *n*) in the members, which are in the order of their names.
     private func value(of name: String) -> JSONTree? {
-        fetched.first { $0.name.hasSameBytes(as: name) }?.value
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].name.utf8.lexicographicallyPrecedes(name.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low < members.count, members[low].name.hasSameBytes(as: name) else { return nil }
+        if nullKeeps, case .null = members[low].value { return nil }
+        return members[low].value
     }
 
     /// Returns whether both make the same record. References are compared by identifier.

@@ -75,8 +75,11 @@ struct RecordLines {
             return (try decoder.record(RecordLine(json)), place)
         } catch var error as JSONParseError {
             error.line = place.line
-            // The first line of a document is usually not JSON by itself.
-            let isDocument = place.line == 1 && error.problem != .duplicateName
+            // The first line of a document is usually not JSON by itself. That of an export which
+            // was cut off is not, either.
+            let isDocument =
+                place.line == 1 && error.problem != .duplicateName
+                && !line.starts(with: #"{"kind":"#.utf8)
             throw CommandFailure(
                 """
                 \(file): \

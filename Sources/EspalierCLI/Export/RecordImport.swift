@@ -70,8 +70,9 @@ struct RecordImport {
 
     /// Stores all records, and closes the cache.
     func store(in cache: NormalizedCache) async throws -> RestoreSummary {
-        let budget = try cache.statistics().budget.bytes
-        let changes = cache.changes()
+        let before = try cache.statistics()
+        let budget = before.budget.bytes
+        let changes = cache.ownChangeSets()
         let written = Task.detached {
             var count = 0
             for await change in changes { count += change.written.count + change.keys.count }
@@ -87,10 +88,13 @@ struct RecordImport {
             }
         }
         try await parts.finish()
+        let evicted = try cache.statistics().evictions.records - before.evictions.records
         // Closing ends the sequence of changes.
         cache.close()
         // A collection in several parts counts as written once per part.
-        return RestoreSummary(records: count, written: await written.value - parts.furtherParts)
+        return RestoreSummary(
+            records: count, written: await written.value - parts.furtherParts,
+            evicted: max(0, evicted))
     }
 }
 
@@ -180,6 +184,8 @@ struct RestoreSummary: Sendable, Equatable {
     let records: Int
     /// The number of records that are new or changed.
     let written: Int
+    /// The number of records that were evicted meanwhile, by any process.
+    var evicted = 0
 
     var unchanged: Int { records - written }
 }

@@ -105,13 +105,16 @@ struct IdentityOptions: ParsableArguments {
         IdentityRule(idKey: idKey, types: types, typeKey: typeKey, nullKeeps: nullKeeps)
     }
 
-    /// Tells which mappings of types concern no member of the documents, nor the models at `path`.
+    /// Tells which mappings of types concern no member of the documents, nor the models at `path`,
+    /// and whether no object has a member for its type.
     func noteUnused(in documents: [ModelDocument], at path: JSONPath) {
+        if let typeKey, !documents.contains(where: { $0.hasMember(named: typeKey) }) {
+            Console.note(
+                "--type-key \(typeKey) had no effect: no object has a member of that name.")
+        }
         let unused = types.filter { mapping in
             path.lastName?.hasSameBytes(as: mapping.property) != true
-                && !documents.contains {
-                    $0.models.contains { $0.hasMember(named: mapping.property) }
-                }
+                && !documents.contains { $0.hasMember(named: mapping.property) }
         }
         for mapping in unused {
             Console.note(

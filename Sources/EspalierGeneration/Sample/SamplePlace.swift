@@ -85,10 +85,12 @@ final class SamplePlace: Equatable {
     /// `{"-NaB3": {"x": 1}, ...}`.
     ///
     /// An object with an identifier is no dictionary, and neither is one of several objects that
-    /// all have the same keys.
+    /// all have the same keys. An object with an empty key is one, because no property can have
+    /// that name.
     private func hasDataAsKeys(_ idKey: String) -> Bool {
         let isEverywhere = { (place: SamplePlace) in place.count == self.objects.count }
         if members[idKey].map(isEverywhere) == true { return false }
+        if members[""] != nil { return true }
         if objects.count > 1, members.values.allSatisfy(isEverywhere) { return false }
         if members.count >= Self.manyMembers, hasEqualObjects { return true }
         let others = members.keys.count { key in

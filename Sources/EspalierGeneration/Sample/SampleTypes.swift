@@ -85,7 +85,13 @@ struct SampleTypes {
 
     /// Returns why the objects of a type are no nodes, although they have a member for it.
     func reasonAgainstNode(_ type: Int) -> String {
-        denied[type] ?? "not every object has `\(options.idKey)`"
+        if let reason = denied[type] { return reason }
+        let isEverywhere = group(type).allSatisfy {
+            $0.members[options.idKey]?.count == $0.objects.count
+        }
+        guard isEverywhere else { return "not every object has `\(options.idKey)`" }
+        return
+            "`\(options.idKey)` is neither a string in all objects nor a whole number in all"
     }
 
     /// The name of the record of the objects at a place, if they are nodes; for others a name that

@@ -264,11 +264,13 @@ extension NormalizedCache: SharedCacheDelegate {
         _ type: T.Type, identifier: String, _ change: @escaping @Sendable (T) throws -> T,
         completion: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
-        Task {
-            do {
-                completion(.success(try await update(type, identifier, change)))
-            } catch {
-                completion(.failure(error))
+        // Submitted before this returns: later calls take effect later.
+        let (ticket, outcome) = submitUpdate(type, identifier, change)
+        finish(ticket) { error in
+            if let error {
+                completion(.failure(outcome.error ?? error))
+            } else {
+                completion(Result { try outcome.value() })
             }
         }
     }

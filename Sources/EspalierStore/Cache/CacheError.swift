@@ -287,6 +287,17 @@ extension CacheError {
             cause: cause)
     }
 
+    /// - Parameter cause: Why the copy of the contents could not be written.
+    static func contentsLost(cause: any Error) -> CacheError {
+        CacheError(
+            CacheError(cause).code,
+            """
+            The directory had no room for two files, and the new file could not be written after \
+            the old one was deleted: the cache is empty. Store anew.
+            """,
+            cause: cause)
+    }
+
     static let readOnly = CacheError(
         .notWritable, "The cache was opened to read only. Open it without isReadOnly to write.")
 

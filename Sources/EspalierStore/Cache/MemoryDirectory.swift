@@ -39,11 +39,13 @@ final class MemoryDirectory: Sendable {
         _ = try CacheDirectory(Self.container).prepare(create: false)
         Self.removeAbandoned()
         name = UUID().uuidString
-        // Another process may take a file that is not locked yet for an abandoned one.
-        let locks = (0..<8).lazy.compactMap { [name] _ in
-            try? LockedFile(name + ".lock", in: Self.container, creates: true)
+        var taken: LockedFile?
+        // Another process may take a file that is not locked yet for an abandoned one, and remove
+        // it.
+        for _ in 0..<8 where taken == nil {
+            taken = try? LockedFile(name + ".lock", in: Self.container, creates: true)
         }
-        guard let lock = locks.first else {
+        guard let lock = taken else {
             throw CacheError(
                 .notWritable,
                 "The directory for caches in memory can't be written: \(Self.container).")

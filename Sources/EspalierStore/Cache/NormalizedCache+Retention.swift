@@ -111,7 +111,9 @@ extension NormalizedCache {
     /// Raising the budget costs next to nothing. Lowering it evicts the least recently accessed
     /// records until the rest fits, and moves the rest into a new file, because files do not become
     /// shorter. Both files together stay within the old budget: where they do not fit, the cache
-    /// deletes the old file first, and a process killed at that moment leaves an empty cache.
+    /// deletes the old file first. A process killed at that moment leaves an empty cache. So does a
+    /// new file that can't be written, because the disk is full for example: the ticket then fails,
+    /// and an event tells of it (`copyFailed`).
     ///
     /// - Parameters:
     ///   - budget: The new budget.
@@ -168,9 +170,9 @@ extension NormalizedCache {
     ///
     /// If the old file has one of ``Encryption/previousKeys``, the new one is encrypted with
     /// ``Encryption/key``. Then the cache copies in any case. If both files do not fit in the
-    /// budget, it holds the contents in memory and deletes the old file first; a process killed at
-    /// that moment leaves an empty cache. If more than nine tenths of the pages are in use, it
-    /// evicts before. Records that can't be read lose their identifiers.
+    /// budget, it holds the contents in memory and deletes the old file first:
+    /// ``setBudget(_:mayExceed:)`` says what may be lost then. If more than nine tenths of the pages
+    /// are in use, it evicts before. Records that can't be read lose their identifiers.
     ///
     /// Other writes wait meanwhile, those of other processes only while the contents are copied.
     /// The oldest fail when the queue is full. Reads continue.

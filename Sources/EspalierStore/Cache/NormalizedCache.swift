@@ -187,10 +187,31 @@ public final class NormalizedCache: Sendable {
 
     /// Waits until all writes submitted before are committed and synchronised with the disk.
     ///
+    /// Code that can't suspend calls ``flushAndWait()``.
+    ///
     /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed.
     public func flush() async throws {
         if configuration.isReadOnly { return }
         try await submit(isDroppable: false) { _ in .barrier }.committed
+    }
+
+    /// Blocks the calling thread until all writes submitted before are committed and synchronised
+    /// with the disk. Use ``flush()`` where code can suspend.
+    ///
+    /// An app calls it where the system waits for it to return, as when it is about to be
+    /// suspended or to end:
+    ///
+    /// ```swift
+    /// func applicationWillTerminate(_ application: UIApplication) {
+    ///     try? cache.flushAndWait()
+    /// }
+    /// ```
+    ///
+    /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed. `.waitInsideRead`
+    ///   in a model's initialiser or encoder, see ``WriteTicket/wait()``.
+    public func flushAndWait() throws(CacheError) {
+        if configuration.isReadOnly { return }
+        try submit(isDroppable: false) { _ in .barrier }.wait()
     }
 
     /// Empties the cache by starting a new generation, after the writes submitted before.
@@ -227,10 +248,6 @@ public final class NormalizedCache: Sendable {
     /// - Complexity: The first call in a process takes some ten system calls; further ones take
     ///   microseconds.
     public func changes() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
-
-    /// The former name of ``changes()``.
-    @available(*, deprecated, renamed: "changes()")
-    public func changeSets() -> AsyncStream<ChangeSet> { changes() }
 
     /// Returns the changes of the commits of this process, and keeps all of them until they are
     /// read.

@@ -66,8 +66,10 @@ public struct WallClock: Sendable, Hashable {
 /// So an expired record never becomes fresh again, and a record that is a minute old stays that. If
 /// the clock is set forward, that looks like time that has passed: records expire early.
 ///
-/// Each commit stores the time, and an opening cache begins no earlier. If the clock was set back,
-/// the time then stands still until the clock has caught up: records expire late, and never early.
+/// Each commit stores the time, and an opening cache goes on from there at the earliest. If the
+/// clock was set back while the cache was closed, the time that it was closed does not count, and
+/// records expire late. A clock that is then corrected while the cache is open looks like one that
+/// is set forward.
 ///
 /// All threads may use it.
 final class SteadyClock: AgeClock {
@@ -77,6 +79,24 @@ final class SteadyClock: AgeClock {
         var last = -Double.infinity
         /// What the cache's time is ahead of the clock, in seconds.
         var lead = 0.0
+
+        /// How far the clock may go back, in seconds, before that counts as being set back. Less
+        /// is the order in which threads come that have read it at the same time: counting that
+        /// would let the cache's time run ahead.
+        private static let tolerance = 1.0
+
+        /// Returns the cache's time, given that of the clock.
+        mutating func time(_ now: Double) -> Double {
+            // If the app's clock returns NaN, the time stands still.
+            guard !now.isNaN else { return max(last, 0) + lead }
+            if now >= last {
+                last = now
+            } else if last - now > Self.tolerance {
+                lead += last - now
+                last = now
+            }
+            return last + lead
+        }
     }
     private let state = Mutex(State())
     private let hasBeenRaised = Atomic<Bool>(false)
@@ -85,14 +105,7 @@ final class SteadyClock: AgeClock {
 
     var now: Date {
         let now = clock.now.timeIntervalSince1970
-        let time = state.withLock { state in
-            // If the app's clock returns NaN, the time stands still.
-            guard !now.isNaN else { return max(state.last, 0) + state.lead }
-            if now < state.last { state.lead += state.last - now }
-            state.last = now
-            return now + state.lead
-        }
-        return Date(timeIntervalSince1970: time)
+        return Date(timeIntervalSince1970: state.withLock { $0.time(now) })
     }
 
     var second: UInt64 { WriteTime(now).rawValue }
@@ -102,8 +115,10 @@ final class SteadyClock: AgeClock {
 
     /// Lets the time go on from one that was stored, if that is later.
     func raise(to second: Int64) {
-        let now = now.timeIntervalSince1970
-        state.withLock { $0.lead += max(0, Double(second) - now) }
+        let now = clock.now.timeIntervalSince1970
+        // In one step: several reads may begin with it at the same time, and each would add the
+        // difference.
+        state.withLock { $0.lead += max(0, Double(second) - $0.time(now)) }
         hasBeenRaised.store(true, ordering: .relaxed)
     }
 

@@ -10,12 +10,7 @@ import Darwin
 
 /// The directory of a cache, and the files beside its generations.
 ///
-///     guard       never deleted; holds the lock around every open and switch, and the counter of
-///                 generations
-///     current     the name of the live generation; replaced by rename
-///     g-<hex>/    a generation: data.mdb, lock.mdb
-///     new-<hex>/  a generation that is being filled
-///     outbox-<hex>  an empty file, locked by the process that sends the operations of an outbox
+/// `docs/FORMAT.md`, *The directory*, says what each of them is for.
 package struct CacheDirectory: Sendable {
     let path: String
 

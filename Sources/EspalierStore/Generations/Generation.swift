@@ -18,7 +18,7 @@ package final class Generation: Sendable {
     package let environment: Environment
     package let keyspaces: Keyspaces
     package let budget: ByteCount
-    /// The format of the file, which may be older than the one that this library writes.
+    /// The format of the file, for statistics: `formatVersion`, because no other is opened.
     package let format: UInt32
     /// How the file is encrypted; nil if it is not.
     let encryption: GenerationEncryption?

@@ -11,7 +11,8 @@ extension GenerationHolder {
     /// processes wait meanwhile, and then find the new generation.
     ///
     /// Deletes the old generation first if the directory has no room for both. The contents are
-    /// then in memory only, and a process killed at that moment leaves an empty cache.
+    /// then in memory only. A kill at that moment leaves an empty cache, and nobody is told. If the
+    /// new file can't be written, an empty generation begins, and `ContentsLost` is thrown.
     ///
     /// - Parameters:
     ///   - budget: The budget of the new generation, or nil to keep that of the old one.
@@ -22,6 +23,7 @@ extension GenerationHolder {
     ///   with a new key.
     /// - Throws: `DoesNotFit`, with nothing changed, if the contents take more than nine tenths of
     ///   a smaller budget, or if both files do not fit in `room` and `throughMemory` is false.
+    ///   `ContentsLost` if the new file could not be written after the old one was deleted.
     @discardableResult
     func move(
         to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
@@ -53,6 +55,11 @@ extension GenerationHolder {
 
     /// The contents, or both files together, are too large.
     struct DoesNotFit: Error {}
+
+    /// The cache is empty: its contents were in memory only, and could not be written.
+    struct ContentsLost: Error {
+        let cause: any Error
+    }
 
     /// The most pages that a copy has beyond those in use. In the order of keys the contents take
     /// no more pages than before. But a copy is several transactions, and each frees some pages of
@@ -89,14 +96,22 @@ extension GenerationHolder {
     ) throws {
         var parts: [GenerationPart] = []
         try copy.forEachPart(in: source) { parts.append($0) }
+        let loss = Loss(reason: .copyFailed, lifetime: lifetimeCounters(live))
         // Before the transaction ends, so that writers that wait for it find that the generation is
         // no longer live.
         lock.advanceGeneration()
         source.abort()
         abandon(live)
         directory.removeGenerations(except: nil)
-        let name = try make(budget, .max, copy, under: lock) { target in
-            for part in parts { try part.append(to: target) }
+        let name: String
+        do {
+            name = try make(budget, .max, copy, under: lock) { target in
+                for part in parts { try part.append(to: target) }
+            }
+        } catch {
+            // A retry would find no generation, begin an empty one, and succeed.
+            beginAnew(after: loss, of: live, under: lock)
+            throw ContentsLost(cause: error)
         }
         try directory.setCurrent(name)
         install(try open(name, under: lock))

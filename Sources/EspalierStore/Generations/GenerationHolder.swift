@@ -47,6 +47,8 @@ final class GenerationHolder: Sendable {
         case wrongKey
         /// The directory or a file in it was removed or renamed while the cache was open.
         case directoryGone
+        /// The contents were copied through memory, and the new file could not be written.
+        case copyFailed
     }
 
     /// Why there is no generation, and never will be; nil for a cache that was opened.
@@ -69,6 +71,8 @@ final class GenerationHolder: Sendable {
         var wrongKey: (number: UInt64, error: CacheError)?
         /// When the directory changed last, as of the last look for unfinished generations.
         var directoryChange: UInt64?
+        /// What the next generation has to tell of one that is gone.
+        var loss: Loss?
         var isClosed = false
 
         init(guardFile: GuardFile? = nil) {
@@ -77,6 +81,12 @@ final class GenerationHolder: Sendable {
         }
     }
     private let state: Mutex<State>
+
+    /// A generation that is gone, of which no other has told yet.
+    struct Loss {
+        let reason: Replacement
+        let lifetime: LifetimeCounters?
+    }
 
     /// Opens the live generation, or creates the first one.
     init(
@@ -320,9 +330,8 @@ final class GenerationHolder: Sendable {
     private func makeGeneration(
         under lock: borrowing GuardLock, after old: Generation?, because reason: Replacement?
     ) throws -> Generation {
-        let lifetime = try? old?.environment.read { [keyspaces = old?.keyspaces] transaction in
-            try keyspaces.map { try transaction.lifetimeCounters($0) }
-        }
+        let loss = state.withLock { $0.loss }
+        let lifetime = loss?.lifetime ?? old.flatMap(lifetimeCounters)
         // The count changes before the files do, so that no process stays on a removed generation
         // if this one is killed here: the next access finds another count, and then the generation
         // that `current` names, or none, and creates one.
@@ -333,15 +342,27 @@ final class GenerationHolder: Sendable {
         try directory.setCurrent(name)
         let generation = try open(
             name, under: lock, budget: old?.budget ?? state.withLock { $0.budget })
-        if let lifetime = lifetime ?? nil {
+        if let lifetime {
             try generation.environment.write { transaction in
                 try transaction.put(
                     generation.keyspaces.info, LifetimeCounters.key, lifetime.inNewGeneration.bytes)
             }
         }
         install(generation)
-        if let reason { onReplace(reason) }
+        // `install` has told of a loss, which is the reason then.
+        if let reason, loss == nil { onReplace(reason) }
         return generation
+    }
+
+    /// Returns the lifetime counters of a generation; nil if they can't be read.
+    func lifetimeCounters(_ generation: Generation) -> LifetimeCounters? {
+        try? generation.environment.read { try $0.lifetimeCounters(generation.keyspaces) }
+    }
+
+    /// Begins an empty generation after one that is gone. If that fails, the next access begins it.
+    func beginAnew(after loss: Loss, of old: Generation, under lock: borrowing GuardLock) {
+        state.withLock { $0.loss = loss }
+        _ = try? makeGeneration(under: lock, after: old, because: nil)
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
@@ -364,13 +385,14 @@ final class GenerationHolder: Sendable {
 
     /// Makes `generation` the one that this process uses, and closes the previous environment.
     func install(_ generation: Generation, retry: ContinuousClock.Instant? = nil) {
-        let old = state.withLock { state in
+        let (old, loss) = state.withLock { state in
             let old = state.live
             state.live = generation
             state.budget = generation.budget
             state.retry = retry
-            return old
+            return (old, state.loss.take())
         }
+        if let loss { onReplace(loss.reason) }
         guard let old, old.environment !== generation.environment else { return }
         old.environment.close()
     }

@@ -104,18 +104,25 @@ final class ObservationCenter: Sendable {
     ///   - read: Reads and hands on. Called on any thread, one observer after the other.
     /// - Returns: The observer's number; nil if the cache is closed.
     func add(dependingOn name: String, read: @escaping Read) -> Number? {
-        let (number, starts) = state.withLock { state -> (Number?, Bool) in
-            guard !state.isClosed else { return (nil, false) }
-            state.latest += 1
-            let number = state.latest
-            state.observers[number] = Observer(read: read, names: [])
-            state.setNames(of: number, [name])
-            if state.subscription == nil { state.subscription = subscribe() }
-            state.add(number)
-            return (number, state.start())
+        while true {
+            let added = state.withLock { state -> (number: Number?, starts: Bool)? in
+                guard !state.isClosed else { return (nil, false) }
+                // The removal of the last other observer may have ended it.
+                guard state.subscription != nil else { return nil }
+                state.latest += 1
+                let number = state.latest
+                state.observers[number] = Observer(read: read, names: [])
+                state.setNames(of: number, [name])
+                state.add(number)
+                return (number, state.start())
+            }
+            guard let added else {
+                follow()
+                continue
+            }
+            if added.starts { run() }
+            return added.number
         }
-        if starts { run() }
-        return number
     }
 
     /// Removes an observer. It may still be reading.
@@ -161,7 +168,24 @@ final class ObservationCenter: Sendable {
     /// Whether the observers have ended.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Follows the commits. The subscription begins before this returns.
+    /// Follows the commits, if nobody does.
+    ///
+    /// Subscribes outside of the lock: that opens files, and may wait for a process that has the
+    /// lock of the cache. The removal of an observer must not wait for it, because the main actor
+    /// may remove one.
+    private func follow() {
+        guard state.withLock({ !$0.isClosed && $0.subscription == nil }) else { return }
+        let subscription = subscribe()
+        let isKept = state.withLock { state in
+            guard !state.isClosed, state.subscription == nil else { return false }
+            state.subscription = subscription
+            return true
+        }
+        // Another observer was added at the same time, or the cache was closed.
+        if !isKept { subscription.cancel() }
+    }
+
+    /// Makes a subscription to the commits, which begins before this returns.
     private func subscribe() -> Task<Void, Never> {
         let changes = changeSets.subscribe()
         return Task.detached { [weak self] in

@@ -19,7 +19,7 @@ final class DamageLog: Sendable {
         var waiting: Set<Handle> = []
         /// Records in which a commit has found no damage. They ask for no further commit: a read
         /// that reports one of them again and again would keep the writer busy.
-        var whole: Set<Handle> = []
+        var foundIntact: Set<Handle> = []
         var since: ContinuousClock.Instant?
     }
     private let state = Mutex(State())
@@ -32,7 +32,9 @@ final class DamageLog: Sendable {
             for handle in handles where state.waiting.count < Self.limit {
                 state.waiting.insert(handle)
             }
-            guard state.since == nil, !state.waiting.isSubset(of: state.whole) else { return false }
+            guard state.since == nil, !state.waiting.isSubset(of: state.foundIntact) else {
+                return false
+            }
             state.since = .now
             return true
         }
@@ -44,8 +46,8 @@ final class DamageLog: Sendable {
             // An old generation was removed, and its damage with it.
             if state.generation != generation { state = State(generation: generation) }
             guard !state.waiting.isEmpty else { return [] }
-            let fresh = state.waiting.subtracting(state.whole).sorted()
-            let known = state.waiting.intersection(state.whole).sorted()
+            let fresh = state.waiting.subtracting(state.foundIntact).sorted()
+            let known = state.waiting.intersection(state.foundIntact).sorted()
             return Array((fresh + known).prefix(count))
         }
     }
@@ -56,10 +58,10 @@ final class DamageLog: Sendable {
         state.withLock { state in
             guard state.generation == generation else { return }
             state.waiting.subtract(handles)
-            if state.whole.count > Self.limit { state.whole.removeAll() }
-            state.whole.formUnion(handles)
-            state.whole.subtract(lost)
-            state.since = state.waiting.isSubset(of: state.whole) ? nil : .now
+            if state.foundIntact.count > Self.limit { state.foundIntact.removeAll() }
+            state.foundIntact.formUnion(handles)
+            state.foundIntact.subtract(lost)
+            state.since = state.waiting.isSubset(of: state.foundIntact) ? nil : .now
         }
     }
 

@@ -27,6 +27,11 @@ public enum CacheEvent: Sendable, Hashable, Codable {
     /// - `unreadable`: its directory could not be read, or contained other files.
     /// - `unnamed`: there were several generations, and no name of the live one.
     /// - `directoryGone`: the directory was removed or renamed.
+    /// - `copyFailed`: the budget was lowered or the key changed, the directory had no room for two
+    ///   files, and the new file could not be written after the old one was deleted.
+    /// - `olderFormat`: the file had a format that this version does not read any more.
+    /// - `wrongKey`: the file was encrypted with a key that was not given, and
+    ///   ``Encryption/whenKeyIsWrong`` asks to begin anew.
     /// - `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
     ///   fit.
     case generationReplaced(reason: String)

@@ -13,14 +13,15 @@ extension NormalizedCache {
         if let failure = engine.generations.failure {
             var statistics = CacheStatistics()
             statistics.openingFailure = failure.description
-            statistics.add(engine.statistics.pending(asOf: 0))
+            statistics.add(engine.statistics.pending)
             return statistics
         }
         do {
             return try engine.withTransaction { transaction, generation in
                 // Taken before anything is read: a commit may take these counts meanwhile, and the
                 // snapshot does not contain them.
-                let pending = engine.statistics.pending(asOf: transaction.number)
+                let pending = engine.statistics.pending(
+                    asOf: transaction.number, in: generation.name)
                 var statistics = try CacheStatistics(transaction, generation)
                 var lifetime = try transaction.lifetimeCounters(generation.keyspaces)
                 lifetime += pending

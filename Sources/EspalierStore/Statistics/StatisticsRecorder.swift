@@ -7,7 +7,7 @@ import Synchronization
 /// The committer takes the counts and adds them to the stored ones. If the commit fails, it puts
 /// them back.
 ///
-///     let delta = recorder.drain(for: transaction.number)
+///     let delta = recorder.drain(for: transaction.number, in: generation.name)
 ///     lifetime += delta  // store, commit; on failure: recorder.putBack(delta)
 ///
 /// Safe from every thread. Reads have a lock of their own, which they hold for some nanoseconds; a
@@ -33,9 +33,9 @@ final class StatisticsRecorder: Sendable {
         var counters = LifetimeCounters()
         /// Those of the counts of the memory for trees that were taken.
         var takenMemory = MemoryCounts()
-        /// The counts taken last, and the transaction that stores them: older snapshots do not
-        /// contain them.
-        var taken: (transaction: UInt64, delta: LifetimeCounters)?
+        /// The counts taken last, and the transaction that stores them: older snapshots of the same
+        /// generation do not contain them. The next generation begins with them.
+        var taken: (transaction: UInt64, generation: String, delta: LifetimeCounters)?
     }
 
     // protected by themselves; `rest` is locked before `reads`
@@ -120,8 +120,8 @@ final class StatisticsRecorder: Sendable {
     // MARK: - Storing
 
     /// Returns and resets the counts since the last call, which the transaction of that number will
-    /// store.
-    func drain(for transaction: UInt64) -> LifetimeCounters {
+    /// store in a generation.
+    func drain(for transaction: UInt64, in generation: String) -> LifetimeCounters {
         rest.withLock { rest in
             var delta = rest.counters
             rest.counters = LifetimeCounters()
@@ -136,7 +136,7 @@ final class StatisticsRecorder: Sendable {
             let memory = memory.counts
             delta.memory += memory - rest.takenMemory
             rest.takenMemory = memory
-            rest.taken = (transaction, delta)
+            rest.taken = (transaction, generation, delta)
             return delta
         }
     }
@@ -150,13 +150,18 @@ final class StatisticsRecorder: Sendable {
     }
 
     /// The counts that are not stored yet.
-    var pending: LifetimeCounters { pending(asOf: .max) }
+    var pending: LifetimeCounters { pending(asOf: .max, in: "") }
 
-    /// Returns the counts that a snapshot of the transaction of that number does not contain.
-    func pending(asOf transaction: UInt64) -> LifetimeCounters {
+    /// Returns the counts that a snapshot of the transaction of that number in a generation does
+    /// not contain.
+    func pending(asOf transaction: UInt64, in generation: String) -> LifetimeCounters {
         rest.withLock { rest in
             var counters = rest.counters
-            if let taken = rest.taken, transaction < taken.transaction { counters += taken.delta }
+            if let taken = rest.taken, taken.generation == generation,
+                transaction < taken.transaction
+            {
+                counters += taken.delta
+            }
             // A copy that shares memory would make the next read copy it.
             for part in parts {
                 let reads = part.reads.withLock { reads in

@@ -73,19 +73,57 @@ struct PendingNames {
     mutating func take() -> (removals: [IndexChange], additions: [IndexChange]) {
         var additions: [IndexChange] = []
         additions.reserveCapacity(names.count)
-        for name in names where name.isAdded {
+        for position in sortedPositions() where names[position].isAdded {
+            let name = names[position]
             additions.append(
                 IndexChange(
                     key: Array(bytes[name.start..<name.start + name.count]), handle: name.handle,
                     mayBeCut: name.mayBeCut))
         }
-        additions.sort { $0.key.precedes($1.key) }
         var removals = removed.flatMap { handle, keys in
             keys.map { IndexChange(key: $0, handle: handle) }
         }
         removals.sort { $0.key.precedes($1.key) }
         self = PendingNames()
         return (removals, additions)
+    }
+
+    /// Returns the positions of all names, in the order of their keys.
+    ///
+    /// Sorts numbers made of the first 16 bytes of each key, because moving and comparing arrays
+    /// took a twelfth of the time of a new feed.
+    private func sortedPositions() -> [Int] {
+        struct Head {
+            var first: UInt64 = 0
+            var second: UInt64 = 0
+            let position: Int
+        }
+        var heads = names.indices.map { position -> Head in
+            var head = Head(position: position)
+            let (start, count) = (names[position].start, names[position].count)
+            for offset in 0..<16 {
+                let byte = offset < count ? UInt64(bytes[start + offset]) : 0
+                if offset < 8 {
+                    head.first = head.first << 8 | byte
+                } else {
+                    head.second = head.second << 8 | byte
+                }
+            }
+            return head
+        }
+        heads.sort { a, b in
+            if a.first != b.first { return a.first < b.first }
+            if a.second != b.second { return a.second < b.second }
+            return precedes(names[a.position], names[b.position])
+        }
+        return heads.map(\.position)
+    }
+
+    private func precedes(_ a: Name, _ b: Name) -> Bool {
+        let limit = min(a.count, b.count)
+        let common = bytes.commonCount(from: a.start, with: bytes, from: b.start, atMost: limit)
+        guard common < limit else { return a.count < b.count }
+        return bytes[a.start + common] < bytes[b.start + common]
     }
 
     // MARK: - The hash table

@@ -314,6 +314,14 @@ extension NormalizedCache {
         try transaction { try $0.update(type, identifier, change) }
     }
 
+    /// Submits a change of a stored model, see `update`.
+    func submitUpdate<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String,
+        _ change: @escaping @Sendable (Model) throws -> Model
+    ) -> (WriteTicket, TransactionOutcome<Model>) {
+        submit { try $0.update(type, identifier, change) }
+    }
+
     /// Submits a transaction. A full queue does not drop it, and it separates the writes before it
     /// from those after it: it may read what the earlier ones have written.
     func submit<Result: Sendable>(

@@ -37,7 +37,7 @@ final class CommitLogs: Sendable {
             cycles: cycleCollector.unflagged(atMost: cycles, in: generation),
             scan: cycleCollector.progress(from: scanHandle, in: generation),
             damaged: damage.waiting(atMost: damaged, in: generation.name),
-            statistics: statistics.drain(for: transaction))
+            statistics: statistics.drain(for: transaction, in: generation.name))
     }
 
     /// Logs an access of the records that are to be pinned. Otherwise a pin of the least recently

@@ -80,7 +80,8 @@ extension Committer {
     // MARK: - New generations
 
     /// Copies the contents into a new generation, see `GenerationHolder.move`. Returns how many
-    /// names were lost.
+    /// names were lost. Throws a `CacheError`, after which nothing is retried, if the contents were
+    /// lost.
     @discardableResult
     func move(
         to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
@@ -88,8 +89,15 @@ extension Committer {
     ) throws -> Int {
         // Even if it fails: the old file may be gone. Trees would keep it open.
         defer { memory?.removeGeneration() }
-        return try generations.move(
-            to: budget, room: room, throughMemory: throughMemory, newKey: newKey)
+        do {
+            return try generations.move(
+                to: budget, room: room, throughMemory: throughMemory, newKey: newKey)
+        } catch let error as GenerationHolder.ContentsLost {
+            feed?.beginCommit()
+            defer { feed?.cancelCommit() }
+            announceNewGeneration()
+            throw CacheError.contentsLost(cause: error.cause)
+        }
     }
 
     /// Tells readers in memory, subscribers and observers that an empty generation has begun.

@@ -473,8 +473,12 @@ final class Committer: Sendable {
     /// Checks some pages of the file, or repairs records, if that is due. Replaces a file that LMDB
     /// could die of.
     func runFileUpkeep() {
-        let (duty, generation) = (state.withLock { $0.upkeep.duty }, try? generations.current())
-        guard let duty, let generation else { return }
+        guard let duty = state.withLock({ $0.upkeep.duty }) else { return }
+        guard let generation = try? generations.current() else {
+            // The cache can't be used now, or ever. With a deadline in the past, the writer would
+            // never sleep.
+            return state.withLock { $0.upkeep.finishTurn(isComplete: true) }
+        }
         guard state.withLock({ $0.upkeep.generation }) == generation.name else {
             return followFile()
         }

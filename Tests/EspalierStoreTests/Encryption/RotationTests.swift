@@ -115,6 +115,16 @@ struct RotationTests {
         }
         #expect(await cache.readOutcome(Person.self, "p:1").reason?.name == "unavailable")
         #expect(code(cache.set(Person("p:1", "Grace"))) == .wrongKey)
+        // Work that is due, and that can't be done, must not keep the writer awake.
+        let committer = cache.engine.committer
+        committer.makeStructureCheckDue()
+        cache.engine.queue.wakeWriter()
+        var isDue = true
+        for _ in 0..<500 where isDue {
+            try await Task.sleep(for: .milliseconds(10))
+            isDue = committer.deadline.map { $0 <= .now } ?? false
+        }
+        #expect(!isDue)
         cache.close()
         let reopened = try scratch.open(.encrypted(2))
         #expect(await reopened.read(Person.self, "p:1")?.name == "Ada")

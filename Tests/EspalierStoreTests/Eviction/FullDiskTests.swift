@@ -76,7 +76,8 @@ struct FullDiskTests {
         }
     }
 
-    private static func limitFiles(to bytes: UInt) {
+    /// Lets writes fail that would make a file longer than this.
+    static func limitFiles(to bytes: UInt) {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if os(Linux)
         let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)

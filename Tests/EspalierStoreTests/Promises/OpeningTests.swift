@@ -65,6 +65,17 @@ struct OpeningTests {
         }
     }
 
+    @Test("A flush that blocks does the same")
+    func blockingFlush() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let tickets = (0..<100).map { cache.set(Person("p:\($0)", "Person")) }
+        try cache.flushAndWait()
+        #expect(tickets.allSatisfy { $0.result != nil })
+        cache.close()
+        #expect(code { try cache.flushAndWait() } == .closed)
+    }
+
     @Test("A second open returns the same cache, which closes with its last user")
     func sameEngine() throws {
         let scratch = try Scratch()

@@ -159,6 +159,31 @@ struct WriteTimeTests {
         }
     }
 
+    @Test("Threads that read the clock in another order do not let the time run ahead")
+    func order() {
+        let time = SteadyClock(configuration.clock)
+        let start = time.now
+        for _ in 0..<1_000 {
+            clock.advance(-0.5)
+            #expect(time.now == start)
+            clock.advance(0.5)
+            #expect(time.now == start)
+        }
+        clock.advance(1)
+        #expect(time.now == start + 1)
+    }
+
+    @Test("Many threads that let the time go on from a stored one add the difference once")
+    func raised() {
+        for _ in 0..<50 {
+            let time = SteadyClock(configuration.clock)
+            let stored = Int64(clock.now.timeIntervalSince1970) + 3_600
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in time.raise(to: stored) }
+            #expect(time.now.timeIntervalSince1970 < Double(stored) + 1)
+            #expect(time.now.timeIntervalSince1970 >= Double(stored))
+        }
+    }
+
     @Test("A date before 2026 is its beginning, and no date is too late")
     func datesOutOfRange() throws {
         clock.advance(-1e9)

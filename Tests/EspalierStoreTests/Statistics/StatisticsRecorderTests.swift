@@ -31,7 +31,7 @@ struct StatisticsRecorderTests {
         #expect(pending.mapFullRecoveries == 1)
         #expect(pending.cycleCollections == 1)
         #expect(pending.cycleRecordsFound == 4)
-        #expect(recorder.drain(for: 1) == pending)
+        #expect(recorder.drain(for: 1, in: "g-1") == pending)
         #expect(recorder.pending == LifetimeCounters())
     }
 
@@ -39,12 +39,12 @@ struct StatisticsRecorderTests {
     func puttingBack() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: 1_000)
-        let delta = recorder.drain(for: 7)
+        let delta = recorder.drain(for: 7, in: "g-1")
         recorder.countHit(took: 2_000)
         recorder.putBack(delta)
-        #expect(recorder.pending(asOf: 3).hits == 2)
+        #expect(recorder.pending(asOf: 3, in: "g-1").hits == 2)
         #expect(recorder.pending.hits == 2)
-        let again = recorder.drain(for: 7)
+        let again = recorder.drain(for: 7, in: "g-1")
         #expect(again.hits == 2)
         #expect(again.readLatency.count == 2)
     }
@@ -57,12 +57,14 @@ struct StatisticsRecorderTests {
     func snapshots() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: 0)
-        let stored = recorder.drain(for: 7)
+        let stored = recorder.drain(for: 7, in: "g-1")
         recorder.countMiss(.notFound, of: "Message", took: 0)
         #expect(stored.hits == 1)
-        #expect(recorder.pending(asOf: 6).hits == 1)
-        #expect(recorder.pending(asOf: 6).misses.total == 1)
-        #expect(recorder.pending(asOf: 7).hits == 0)
+        #expect(recorder.pending(asOf: 6, in: "g-1").hits == 1)
+        #expect(recorder.pending(asOf: 6, in: "g-1").misses.total == 1)
+        #expect(recorder.pending(asOf: 7, in: "g-1").hits == 0)
+        // The next generation has begun with them, and its transactions are numbered from 1.
+        #expect(recorder.pending(asOf: 1, in: "g-2").hits == 0)
         #expect(recorder.pending.hits == 0)
     }
 
@@ -91,7 +93,7 @@ struct StatisticsRecorderTests {
             group.addTask {
                 var stored = LifetimeCounters()
                 for commit in 1...300 {
-                    let delta = recorder.drain(for: UInt64(commit))
+                    let delta = recorder.drain(for: UInt64(commit), in: "g-1")
                     if commit % 3 == 0 { recorder.putBack(delta) } else { stored += delta }
                     recorder.countCommit(took: .zero)
                 }

@@ -55,8 +55,6 @@ enum Glossary {
         "Sources/EspalierCLI/JSON/JSONParser.swift": ["trail"],
         // Expands macros.
         "Tests/EspalierMacrosTests/Harness/MacroExpander.swift": ["expander"],
-        // The other name of `espalier evict`, which users of other caches look for.
-        "Sources/EspalierCLI/Commands/EvictionCommands.swift": ["sweep"],
         // Rounding down.
         "Benchmarks/Charts/ChartUnit.swift": ["floor"], "Benchmarks/Charts/Scale.swift": ["floor"],
     ]
