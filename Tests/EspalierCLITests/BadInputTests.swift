@@ -32,7 +32,11 @@ struct BadInputTests {
         let outcome = try tool.fail(1, "import", "c", "-", "--id-key", "id", input: input)
         #expect(
             outcome.errors.contains(
-                "7 of 8 models have no identity under id, the first at index 1."))
+                "7 of 8 models have no identity under id, the first at index 1: an identity is a "
+                    + "whole number, or a string that is not empty."))
+        let missing = try tool.fail(
+            1, "import", "c", "-", "--id-key", "id", input: #"[{"id":1},{"no":1}]"#)
+        #expect(missing.errors.contains("the first at index 1. Nothing"))
         #expect(outcome.errors.contains("--collection"))
         #expect(!tool.folder.contains("c"))
         try tool.fail(1, "set", "c", "-", "--id-key", "id", input: #"{"no":1}"#)

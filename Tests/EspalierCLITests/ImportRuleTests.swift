@@ -63,6 +63,23 @@ struct ImportRuleTests {
             input: #"{"id":1,"u":{"id":2,"__typename":"User"}}"#)
     }
 
+    @Test("A file of JSON Lines has a model in each line, or at a path in each")
+    func lines() throws {
+        let text = "{\"id\":1,\"u\":{\"id\":5}}\n\n{\"id\":2,\n\"u\":{\"id\":6}} {\"id\":3}\r\n"
+        #expect(try run(text, "--lines") == [5, 5, 0])
+        #expect(try get("root:2") == #"{"id":2,"u":{"id":6}}"#)
+        #expect(try run("", "--lines") == [0, 0, 0])
+        let nested = #"{"d":[{"id":7}]}\#n{"d":[{"id":8},{"id":9}]}"#
+        #expect(try run(nested, "--lines", "--path", "d") == [3, 3, 0])
+        let outcome = try tool.run(
+            ["import", "c", "-", "--id-key", "id", "--lines"], input: "{\"id\":1}\n{\"id\":}")
+        #expect(outcome.code == 1 && outcome.errors.contains("line 2, column 7"))
+        let without = try tool.run(["import", "c", "-", "--id-key", "id"], input: text)
+        #expect(without.code == 1 && without.errors.contains("--lines"))
+        let both = try tool.run(["import", "c", "-", "--records", "--lines"], input: text)
+        #expect(both.code == 64)
+    }
+
     @Test("Records that do not fit are evicted, and a note says so")
     func records() throws {
         let text = String(repeating: "abcdefgh ", count: 100)

@@ -54,6 +54,14 @@ struct ImportCommand: AsyncParsableCommand {
     )
     var records = false
 
+    @Flag(
+        help: """
+            A file has several documents, one after the other, as in JSON Lines. --path applies \
+            to each.
+            """
+    )
+    var lines = false
+
     @OptionGroup var identity: IdentityOptions
 
     @Option(
@@ -85,7 +93,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
         let others =
             identity.given + (path == nil ? [] : ["--path"])
-            + (collection == nil ? [] : ["--collection"])
+            + (collection == nil ? [] : ["--collection"]) + (lines ? ["--lines"] : [])
         if let other = others.first {
             throw ValidationError("\(other) cannot be combined with --records.")
         }
@@ -143,7 +151,8 @@ struct ImportCommand: AsyncParsableCommand {
     private func models(in file: InputFile) throws(CommandFailure) -> ModelDocument {
         let path = path ?? .document
         let document = try ModelDocument(
-            file, at: path, type: identity.rootType(at: path), rule: identity.rule)
+            file, isSequence: lines, at: path, type: identity.rootType(at: path),
+            rule: identity.rule)
         if collection == nil { try document.requireIdentities(under: identity.idKey) }
         return document
     }

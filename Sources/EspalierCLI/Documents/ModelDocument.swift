@@ -12,14 +12,19 @@ struct ModelDocument: Sendable {
     }
 
     /// Reads the models at `path` in `file`.
-    init(_ file: InputFile, at path: JSONPath, type: String, rule: IdentityRule)
-        throws(CommandFailure)
-    {
-        let value = try file.parse()
+    ///
+    /// - Parameter isSequence: Whether the file has several documents, each with a value at `path`.
+    init(
+        _ file: InputFile, isSequence: Bool = false, at path: JSONPath, type: String,
+        rule: IdentityRule
+    ) throws(CommandFailure) {
+        let values = isSequence ? try file.parseSequence() : [try file.parse()]
         do {
-            self.init(
-                name: file.name,
-                models: try path.models(in: value).map { rule.tree(from: $0, type: type) })
+            var models: [JSONTree] = []
+            for value in values {
+                models += try path.models(in: value).map { rule.tree(from: $0, type: type) }
+            }
+            self.init(name: file.name, models: models)
         } catch {
             throw CommandFailure("\(file.name): \(error.message)")
         }
@@ -34,7 +39,7 @@ struct ModelDocument: Sendable {
         guard let first = missing.first else { return }
         let reason =
             models[first].hasOwnMember(named: idKey)
-            ? ": a value there is neither a string nor a number" : ""
+            ? ": an identity is a whole number, or a string that is not empty" : ""
         throw CommandFailure(
             """
             \(name): \(missing.count) of \(models.count) models have no identity under \(idKey), \
@@ -67,6 +72,16 @@ struct InputFile: Sendable {
         }
     }
 
+    /// Reads and parses the documents in the file.
+    func parseSequence() throws(CommandFailure) -> [JSONValue] {
+        let bytes = try bytes()
+        do {
+            return try JSONParser.parseSequence(bytes)
+        } catch {
+            throw CommandFailure("\(name): \(error)\(advice(bytes, error))")
+        }
+    }
+
     /// Returns what helps with a file that is no JSON document; empty for nothing.
     private func advice(_ bytes: [UInt8], _ error: JSONParseError) -> String {
         let kinds = ["node", "key", "collection"].map { #"{"kind":"\#($0)""# }
@@ -78,8 +93,8 @@ struct InputFile: Sendable {
         {
             return ". This looks like UTF-16 or UTF-32: convert it to UTF-8."
         }
-        if error.problem == .expected("the end of the input") {
-            return ". A file has one document: an array of the documents, or a file for each."
+        if mayBeExport, error.problem == .expected("the end of the input") {
+            return ". A file has one document; with --lines it may have several."
         }
         return ""
     }

@@ -37,6 +37,19 @@ struct JSONParser {
         return value
     }
 
+    /// Parses the values that `bytes` holds one after the other, as in JSON Lines.
+    static func parseSequence(_ bytes: [UInt8]) throws(JSONParseError) -> [JSONValue] {
+        var parser = JSONParser(
+            bytes: bytes, maximumDepth: defaultMaximumDepth, allowsDuplicateNames: true)
+        var values: [JSONValue] = []
+        parser.skipWhitespace()
+        while parser.index < bytes.count {
+            values.append(try parser.parseValue(depth: 0))
+            parser.skipWhitespace()
+        }
+        return values
+    }
+
     private init(bytes: [UInt8], maximumDepth: Int, allowsDuplicateNames: Bool) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth

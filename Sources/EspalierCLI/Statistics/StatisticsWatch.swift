@@ -36,7 +36,7 @@ struct StatisticsWatch {
 
     private func print(_ line: WatchLine, number: Int) throws {
         let columns = WatchLine.columns
-        let cells = try line.cells()
+        let cells = line.cells()
         switch output.format {
         case .table:
             if number % Self.linesPerHeader == 0 {
@@ -76,7 +76,7 @@ struct WatchLine {
     ]
 
     /// The cells: rates of activity, and the current contents.
-    func cells() throws -> [Cell] {
+    func cells() -> [Cell] {
         let hits = grown { $0.hits }
         let misses = grown { $0.misses.values.reduce(0, +) }
         let rate = hits + misses == 0 ? Cell.nothing : .share(Double(hits) / Double(hits + misses))
@@ -84,7 +84,7 @@ struct WatchLine {
             .count(after.records), .count(after.roots), .share(after.fill), rate, perSecond(hits),
             perSecond(misses),
             perSecond(grown { $0.writes }), perSecond(grown { $0.evictions.records }),
-            .nanoseconds(try after.commitLatencies.since(before.commitLatencies).quantile(0.99)),
+            .nanoseconds(after.commitLatencies.since(before.commitLatencies).quantile(0.99)),
             .size(after.directoryBytes.bytes),
         ]
     }
@@ -121,29 +121,5 @@ final class Ticks {
     }
 
     deinit { timer.cancel() }
-}
-
-extension LatencyHistogram {
-    /// The coded form of a histogram: the count of each bucket, by its shortest time.
-    private struct Form: Codable {
-        var maximum: UInt64
-        var buckets: [String: UInt64]
-    }
-
-    /// Returns the counts since an earlier state of the same histogram, or all counts if the
-    /// histogram was reset meanwhile.
-    func since(_ earlier: LatencyHistogram) throws -> LatencyHistogram {
-        let before = try JSONDecoder().decode(Form.self, from: JSONEncoder().encode(earlier))
-        var form = try JSONDecoder().decode(Form.self, from: JSONEncoder().encode(self))
-        guard before.buckets.allSatisfy({ form.buckets[$0.key, default: 0] >= $0.value }) else {
-            return self
-        }
-        form.buckets = form.buckets.merging(before.buckets) { $0 - $1 }.filter { $0.value > 0 }
-        // The maximum may be older than `earlier`. The last bucket bounds it: the width of a bucket
-        // is an eighth of its shortest time.
-        let last = form.buckets.keys.compactMap { UInt64($0) }.max() ?? 0
-        form.maximum = min(form.maximum, last + last / 8)
-        return try JSONDecoder().decode(LatencyHistogram.self, from: JSONEncoder().encode(form))
-    }
 }
 #endif

@@ -316,22 +316,6 @@ extension CacheChanges {
     }
 }
 
-extension ReadOutcome {
-    fileprivate var result: Result<Value, MissReason> {
-        switch self {
-        case .hit(let hit): .success(hit.value)
-        case .miss(let reason): .failure(reason)
-        }
-    }
-
-    fileprivate var staleResult: Result<StaleRead<Value>, MissReason> {
-        switch self {
-        case .hit(let hit): .success(StaleRead(hit.value, isExpired: hit.isExpired))
-        case .miss(let reason): .failure(reason)
-        }
-    }
-}
-
 extension CollectionEditOutcome {
     fileprivate init(_ result: Result<Void, CacheError>) {
         self =

@@ -237,9 +237,9 @@ final class ChangeFeed: Sendable {
             do {
                 reading = try read(after: start.position)
             } catch {
-                return lose()
+                return reportUnreadable()
             }
-            if reading.changes.isEmpty, !generations.isInPlace { return lose() }
+            if reading.changes.isEmpty, !generations.isInPlace { return reportUnreadable() }
             let isDone = state.withLock { state in
                 guard state.begun == start.begun, state.position == start.position else {
                     // This process has committed meanwhile, and its commit comes first.
@@ -258,7 +258,7 @@ final class ChangeFeed: Sendable {
 
     /// Sends a reset because the cache can't be read, or its files are gone, and looks again later:
     /// nothing may tell when that ends.
-    private func lose() {
+    private func reportUnreadable() {
         let isPausing = state.withLock { state in
             guard !state.isFinished, state.followers, !state.isPaused else { return false }
             if !state.isLost { state.send(.reset(by: .anotherProcess(nil))) }

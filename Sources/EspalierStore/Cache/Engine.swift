@@ -60,7 +60,7 @@ final class Engine: Sendable {
         place = Mutex(identity)
         self.configuration = configuration
         readers = WorkerThreads(name: "espalier-read", limit: configuration.readerThreads)
-        let moves = Moves()
+        let moves = WeakEngine()
         generations = try GenerationHolder(
             directory, configuration, create: create,
             onReplace: { [statistics, events] reason in
@@ -117,7 +117,7 @@ final class Engine: Sendable {
     }
 
     /// Hands the engine to a closure that is made before the engine is.
-    private final class Moves: Sendable {
+    private final class WeakEngine: Sendable {
         struct Reference: Sendable { weak var engine: Engine? }
         let engine = Mutex(Reference())
     }

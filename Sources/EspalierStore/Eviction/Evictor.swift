@@ -103,7 +103,7 @@ struct Evictor {
             let start = ContinuousClock.now
             // While the reader table is full, pages can't be counted, and nothing is evicted.
             if budget.beginCounting() {
-                try evict(
+                try evictOldest(
                     towards: goal, steps: stepLimit, relistingBlocked: relistingBlocked,
                     in: &transaction)
             }
@@ -130,7 +130,7 @@ struct Evictor {
         return try isAbove || commit.mayHavePendingRemovals(in: transaction)
     }
 
-    private mutating func evict(
+    private mutating func evictOldest(
         towards goal: EvictionGoal, steps stepLimit: Int, relistingBlocked: Bool,
         in transaction: inout WriteTransaction
     ) throws {
@@ -277,7 +277,7 @@ struct Evictor {
         switch next {
         case .evict(let handles, let stamp):
             if try isSpared(handles, of: oldest, in: transaction) { break }
-            try evict(
+            try evictOrDetach(
                 handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
                 in: &transaction)
         case .release(let handle):
@@ -353,7 +353,7 @@ extension Evictor {
     /// cycles.
     ///
     /// - Parameter found: The record that `recency` lists.
-    private mutating func evict(
+    private mutating func evictOrDetach(
         _ handles: [Handle], foundBy found: Handle, accessedAt stamp: Stamp,
         reason: Eviction.Reason, isTree: Bool, in transaction: inout WriteTransaction
     ) throws {
@@ -368,7 +368,7 @@ extension Evictor {
             try detachChildren(of: found, reason: reason, in: &transaction)
             return
         }
-        try commit.evict(
+        try commit.evictTogether(
             handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
             in: &transaction)
         countRemoval()
@@ -468,7 +468,7 @@ extension CommitTransaction {
     ///
     /// - Throws: ``CacheError/Code/referenced`` if the record is pinned or another record refers to
     ///   it.
-    func evict(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+    func evictNamed(_ name: RecordName, in transaction: inout WriteTransaction) throws {
         let (nameSpace, identifier) = (name.nameSpace, name.identifier.string)
         guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
             return
@@ -486,7 +486,7 @@ extension CommitTransaction {
                 for: handle, in: graph, regardlessOfAge: true, known: &known)
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
-        try evict(
+        try evictTogether(
             handles, accessedAt: states.stamp, isByCaller: true, reason: .explicit,
             countingIn: &evicted,
             in: &transaction)
@@ -498,7 +498,7 @@ extension CommitTransaction {
     ///
     /// - Parameter isByCaller: Whether a caller asked for it. If so, the children count as accessed
     ///   now, as after a write of the record; otherwise they get the time of the record.
-    fileprivate func evict(
+    fileprivate func evictTogether(
         _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {

@@ -18,6 +18,10 @@ package struct PagePlan: Sendable, Equatable {
     package init(capacity: Int) { self.capacity = capacity }
 
     /// Above this many pages in use, commits begin to evict.
+    ///
+    /// The numbers were found by trying, not derived: with them LMDB never ran out of pages in the
+    /// streams of `docs/decisions/0034-filling-the-budget.md`, which also says what commits copy.
+    /// Of a large map, 1.9 % are more than 14 pages and twice its root.
     package var highWatermark: Int {
         let root = Double(capacity).squareRoot()
         return capacity - max(14 + Int(2 * root), min(capacity * 19 / 1_000, 6_000))
@@ -47,7 +51,12 @@ package struct PagePlan: Sendable, Equatable {
     }
 
     /// The pages that can be free for one write, if everything else is evicted.
-    var mostPages: Int { capacity - 17 - reserve }
+    var mostPages: Int { capacity - Self.keptPages - reserve }
+
+    /// What no eviction frees, rounded up: a page for each of the 11 keyspaces, two for the tables
+    /// of LMDB, and four for shapes, dictionaries and lists of free pages. A cache that was emptied
+    /// record by record has some five pages in use.
+    private static let keptPages = 17
 
     /// The pages that one transaction may copy for eviction. LMDB writes the pages that a commit
     /// frees as one list, and a list of more than 509 needs free pages in a row.

@@ -111,7 +111,7 @@ final class RoomMaker: Sendable {
                     let request = CommitTransaction.Request(
                         operations: [], goal: .pages(max(0, used - missing), .budget),
                         evictionSteps: evictionSteps, logs: .accesses(accesses))
-                    let progress = try evict(request, in: generation, committer)
+                    let progress = try commitEviction(request, in: generation, committer)
                     if progress.steps > 0 {
                         // An eviction without removals has spared the records that it looked at,
                         // because reads accessed them. The next one stores as many accesses first:
@@ -150,7 +150,7 @@ final class RoomMaker: Sendable {
 
     /// Commits a transaction that evicts. If nothing is left in the order of eviction, lists those
     /// blocked records again whose cycles can be evicted by now.
-    private func evict(
+    private func commitEviction(
         _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
     ) throws -> EvictionProgress {
         let progress = try committer.commitOnce(request, in: generation)
@@ -175,7 +175,7 @@ final class RoomMaker: Sendable {
             let free = try Self.freePages(of: generation)
             if free.isShort { try committer.commitEmptyTransaction(in: generation) }
             do {
-                let eviction = try evict(
+                let eviction = try commitEviction(
                     .init(
                         operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps),
                     in: generation, committer)

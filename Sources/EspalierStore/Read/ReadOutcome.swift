@@ -1,3 +1,4 @@
+public import EspalierModels
 public import EspalierRecords
 public import Foundation
 
@@ -25,6 +26,23 @@ public enum ReadOutcome<Value: Sendable>: Sendable {
     public var reason: MissReason? {
         guard case .miss(let reason) = self else { return nil }
         return reason
+    }
+
+    /// The value of a hit, or the reason of a miss, for completions that take a `Result`.
+    public var result: Result<Value, MissReason> {
+        switch self {
+        case .hit(let hit): .success(hit.value)
+        case .miss(let reason): .failure(reason)
+        }
+    }
+
+    /// The same for completions that have to know whether the value has expired, as those of a
+    /// `SharedCacheDelegate`.
+    public var staleResult: Result<StaleRead<Value>, MissReason> {
+        switch self {
+        case .hit(let hit): .success(StaleRead(hit.value, isExpired: hit.isExpired))
+        case .miss(let reason): .failure(reason)
+        }
     }
 }
 

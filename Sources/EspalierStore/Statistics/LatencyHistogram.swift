@@ -65,6 +65,22 @@ public struct LatencyHistogram: Sendable, Hashable {
         raise(longest: other.longest)
     }
 
+    /// Returns the durations since an earlier state of this histogram; all of them if it was reset
+    /// meanwhile.
+    ///
+    /// The maximum is the end of the last bucket, unless the longest of all durations is below it:
+    /// that one may be older.
+    package func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
+        guard counts.indices.allSatisfy({ counts[$0] >= earlier.counts[$0] }) else { return self }
+        var difference = LatencyHistogram()
+        for bucket in counts.indices where counts[bucket] > earlier.counts[bucket] {
+            difference.add(counts[bucket] - earlier.counts[bucket], to: bucket)
+            let (start, width) = Self.extent(of: bucket)
+            difference.longest = min(longest, start + width - 1)
+        }
+        return difference
+    }
+
     /// Returns the duration that the share `quantile` of the durations does not exceed.
     ///
     /// - Parameter quantile: From 0 to 1. Other values count as the nearest of these, and NaN as 0.

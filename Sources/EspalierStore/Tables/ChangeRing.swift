@@ -265,7 +265,9 @@ struct ChangeRing {
     }
 
     /// The bytes of an entry. Lists only grow, apart from `written`, from which a deletion removes
-    /// nodes. Their bytes still count then, which does no harm.
+    /// nodes. Their bytes still count then, and those of as many nodes that are added before the
+    /// next call do not. So an entry may be longer than forecast if their names are: at worst the
+    /// commit runs out of pages, and is repeated after an eviction.
     private struct Size {
         var bytes = StoredChanges.overhead
         private var counted = (written: 0, deleted: 0, evicted: 0, keys: 0)

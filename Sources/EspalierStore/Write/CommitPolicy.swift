@@ -24,7 +24,7 @@ import EspalierLMDB
 ///     anything else               fail                            fail
 ///
 /// A write never fails because of the writes that are committed with it: where the table says
-/// "fail", the committer commits the operations of a group one by one, each with a history of its
+/// "fail", the committer commits the operations of a group one by one, each with attempts of its
 /// own.
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
@@ -73,7 +73,7 @@ enum CommitPolicy {
     }
 
     /// The steps that were taken so far for one group of operations.
-    struct History: Equatable {
+    struct Attempts: Equatable {
         let operationCount: Int
         /// How often room was made in this generation.
         var roomMade = 0
@@ -128,26 +128,26 @@ enum CommitPolicy {
     /// besides them may grow meanwhile: accesses, evictions, a dictionary.
     static let roomLimit = 5
 
-    static func step(after failure: Failure, _ history: History) -> Step {
-        let fail = history.operationCount > 1 ? Step.oneByOne : .fail
+    static func step(after failure: Failure, _ attempts: Attempts) -> Step {
+        let fail = attempts.operationCount > 1 ? Step.oneByOne : .fail
         switch failure {
         case .outOfPages(let needed):
-            return history.roomMade < roomLimit ? .makeRoom(needed: needed) : fail
+            return attempts.roomMade < roomLimit ? .makeRoom(needed: needed) : fail
         case .staleGeneration:
-            return history.hasChangedGeneration ? fail : .retry
+            return attempts.hasChangedGeneration ? fail : .retry
         case .budgetDeadlock:
-            return history.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
+            return attempts.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
         case .damaged:
-            return history.hasChangedGeneration ? fail : .newGeneration(.damaged)
+            return attempts.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
-            return history.hasReopened ? fail : .reopen
+            return attempts.hasReopened ? fail : .reopen
         case .lockTimeout, .directoryGone:
             // One by one, each operation would wait for the lock again. After the loss of the
             // directory, later ones would be made in the new generation without those before.
             return .fail
         case .diskFull:
-            guard history.hasRetried else { return .retryOnce }
-            return history.hasLimited ? fail : .limitToFile
+            guard attempts.hasRetried else { return .retryOnce }
+            return attempts.hasLimited ? fail : .limitToFile
         case .other:
             return fail
         }

@@ -41,29 +41,8 @@ extension CommitTransaction {
         let droppedDictionaries: [UInt64]
 
         /// What has changed, for the trees in memory; nil if that can be anything.
-        var history: CommitHistory.Entry? {
+        var historyEntry: CommitHistory.Entry? {
             transaction.contentChanges.entry(number, keys: transaction.changes.keys)
         }
-    }
-}
-
-extension CommitTransaction {
-    /// Takes the date, the default maximum age and the change ring from `generations`.
-    func begin(in generation: Generation, of generations: GenerationHolder) {
-        if let last = lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
-        now = generations.clock.now
-        maxAge = generations.maxAge
-        ring = generations.ring(in: generation)
-    }
-}
-
-extension CommitTransaction.Request {
-    /// Returns the plan of the commit's pages, and reserves those of the file.
-    func plan(
-        in generation: Generation, _ transaction: borrowing WriteTransaction
-    ) throws -> PagePlan {
-        let plan = PagePlan(capacity: try transaction.pages().capacity)
-        if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
-        return plan
     }
 }

@@ -483,3 +483,26 @@ struct CommittedTables {
     /// The group of states at which the search for expired records goes on.
     var nextExpiryGroup: UInt64 = 0
 }
+
+// MARK: - The beginning of a commit
+
+extension CommitTransaction {
+    /// Takes the date, the default maximum age and the change ring from `generations`.
+    func begin(in generation: Generation, of generations: GenerationHolder) {
+        if let last = lifetime.timeline.lastSecond { generations.clock.raise(to: last) }
+        now = generations.clock.now
+        maxAge = generations.maxAge
+        ring = generations.ring(in: generation)
+    }
+}
+
+extension CommitTransaction.Request {
+    /// Returns the plan of the commit's pages, and reserves those of the file.
+    func plan(
+        in generation: Generation, _ transaction: borrowing WriteTransaction
+    ) throws -> PagePlan {
+        let plan = PagePlan(capacity: try transaction.pages().capacity)
+        if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
+        return plan
+    }
+}

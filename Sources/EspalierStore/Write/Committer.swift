@@ -97,22 +97,22 @@ final class Committer: Sendable {
         _ operations: [WriteOperation], result: (Int, Result<Void, CacheError>) -> Void
     ) {
         guard !operations.isEmpty else { return }
-        var history = CommitPolicy.History(operationCount: operations.count)
+        var attempts = CommitPolicy.Attempts(operationCount: operations.count)
         while true {
             var generation: Generation?
             do {
                 let current = try generations.current()
                 generation = current
                 liftDiskLimit(of: current)
-                try perform(operations, in: current, &history)
+                try perform(operations, in: current, &attempts)
                 try replaceMissingFiles(looksNow: operations[0].isBarrier)
                 for index in operations.indices { result(index, .success(())) }
                 return
             } catch {
                 let isLimited = generation?.environment.isLimitedToFile == true
                 let step = CommitPolicy.step(
-                    after: .init(error, isLimitedToFile: isLimited), history)
-                history.add(step)
+                    after: .init(error, isLimitedToFile: isLimited), attempts)
+                attempts.add(step)
                 do {
                     switch step {
                     case .retry, .retryOnce: continue
@@ -155,7 +155,7 @@ final class Committer: Sendable {
 
     private func perform(
         _ operations: [WriteOperation], in generation: Generation,
-        _ history: inout CommitPolicy.History
+        _ attempts: inout CommitPolicy.Attempts
     ) throws {
         switch operations[0] {
         case .reset: try replace(because: .emptied)
@@ -168,7 +168,7 @@ final class Committer: Sendable {
         case .compact(let mayExceed): try compact(generation, mayExceed: mayExceed)
         case .repairAll: try repair(generation)
         case .barrier: try generation.environment.sync()
-        default: try commitMakingRoom(operations, in: generation, &history)
+        default: try commitMakingRoom(operations, in: generation, &attempts)
         }
     }
 
@@ -176,35 +176,35 @@ final class Committer: Sendable {
     /// pages. Throws every other error.
     func commitMakingRoom(
         _ operations: [WriteOperation], in generation: Generation,
-        _ history: inout CommitPolicy.History
+        _ attempts: inout CommitPolicy.Attempts
     ) throws {
         logs.touchTargets(of: operations, in: generation)
         var needed = 0
         var ranOut = false
         while true {
             do {
-                if history.roomMade == 0 { try prepareRoom(in: generation) }
+                if attempts.roomMade == 0 { try prepareRoom(in: generation) }
                 // Only the first attempt clears damaged records, so that they can't make a write
                 // fail.
-                let isFirst = history.roomMade == 0
+                let isFirst = attempts.roomMade == 0
                 try commitOnce(
                     .init(operations: operations, clearsDamage: isFirst), in: generation)
                 if ranOut { logs.statistics.countMapFull() }
                 return
             } catch {
-                let step = CommitPolicy.step(after: .init(error), history)
+                let step = CommitPolicy.step(after: .init(error), attempts)
                 guard case .makeRoom(let pages) = step else {
                     // Room was made as often as it may be. `full` blames the pins if there are any.
                     guard case .outOfPages = CommitPolicy.Failure(error) else { throw error }
                     throw room.full(generation, self)
                 }
-                history.add(step)
+                attempts.add(step)
                 if let pages {
                     needed = max(needed + max(16, needed / 2), pages)
                 } else {
                     // LMDB does not say how many pages the transaction needed.
                     ranOut = true
-                    let isLast = history.roomMade == CommitPolicy.roomLimit
+                    let isLast = attempts.roomMade == CommitPolicy.roomLimit
                     needed = try RoomMaker.pages(
                         for: operations, moreThan: needed, makingAll: isLast, in: generation)
                 }
@@ -234,8 +234,8 @@ final class Committer: Sendable {
     }
 
     func commitMakingRoom(_ operations: [WriteOperation], in generation: Generation) throws {
-        var history = CommitPolicy.History(operationCount: 1)
-        try commitMakingRoom(operations, in: generation, &history)
+        var attempts = CommitPolicy.Attempts(operationCount: 1)
+        try commitMakingRoom(operations, in: generation, &attempts)
     }
 
     /// Runs one transaction and publishes its changes in memory. Returns what it has evicted.
@@ -263,7 +263,7 @@ final class Committer: Sendable {
         }
         let commit = outcome.transaction
         memory?.endCommit(
-            outcome.number, in: generation, outcome.history, after: commit.changes.commit &- 1)
+            outcome.number, in: generation, outcome.historyEntry, after: commit.changes.commit &- 1)
         generations.announce(commit)
         publish(outcome)
         logs.statistics.countCommit(took: .now - start)

@@ -51,10 +51,10 @@ extension CommitTransaction {
         case .outdate(let names):
             for name in names { try outdate(name, in: &transaction) }
         case .evict(let names):
-            for name in names { try evict(name, in: &transaction) }
+            for name in names { try evictNamed(name, in: &transaction) }
         case .evictExpired(let names):
             for name in names where try hasExpired(name, in: transaction) {
-                try evict(name, in: &transaction)
+                try evictNamed(name, in: &transaction)
             }
         case .pin(let name): try pin(name.nameSpace, name.identifier.string, in: &transaction)
         case .unpin(let name): try unpin(name.nameSpace, name.identifier.string, in: &transaction)

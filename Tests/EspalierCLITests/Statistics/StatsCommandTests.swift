@@ -153,7 +153,7 @@ struct WatchLineTests {
     private func cells(_ before: CacheStatistics, _ after: CacheStatistics, seconds: Double = 2)
         throws -> [String]
     {
-        try WatchLine(before: before, after: after, elapsed: .seconds(seconds)).cells().map(\.shown)
+        WatchLine(before: before, after: after, elapsed: .seconds(seconds)).cells().map(\.shown)
     }
 
     @Test("Rates are per second for every interval")

@@ -212,6 +212,22 @@ struct LatencyHistogramTests {
         }
     }
 
+    @Test("What was recorded since an earlier state, and after a reset")
+    func difference() {
+        var histogram = LatencyHistogram()
+        for time in [10, 5_000_000] as [UInt64] { histogram.record(nanoseconds: time) }
+        let earlier = histogram
+        #expect(histogram.since(earlier).isEmpty)
+        for time in [10, 300, 301] as [UInt64] { histogram.record(nanoseconds: time) }
+        let since = histogram.since(earlier)
+        #expect(since.count == 3)
+        #expect(since.quantile(0.1) == .nanoseconds(10))
+        // The longest of all is older.
+        let maximum = since.maximum ?? .zero
+        #expect(maximum >= .nanoseconds(301) && maximum < .nanoseconds(301 * 9 / 8))
+        #expect(earlier.since(histogram) == earlier)
+    }
+
     @Test("A histogram can be encoded and decoded, and decoding refuses invalid buckets")
     func coding() throws {
         var histogram = LatencyHistogram()

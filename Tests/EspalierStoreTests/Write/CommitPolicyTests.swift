@@ -7,7 +7,7 @@ import Testing
 @Suite("The policy of commits")
 struct CommitPolicyTests {
     private typealias Failure = CommitPolicy.Failure
-    private typealias History = CommitPolicy.History
+    private typealias Attempts = CommitPolicy.Attempts
     private typealias Step = CommitPolicy.Step
 
     private static let failures: [Failure] = [
@@ -16,51 +16,55 @@ struct CommitPolicyTests {
         .directoryGone, .other,
     ]
 
-    /// Every possible history.
-    private static var histories: [History] {
-        var histories: [History] = []
+    /// Attempts with every combination of steps.
+    private static var allAttempts: [Attempts] {
+        var allAttempts: [Attempts] = []
         for count in [1, 2, 64] {
             for roomMade in 0...CommitPolicy.roomLimit {
                 for flags in 0..<16 {
-                    var history = History(operationCount: count)
-                    history.roomMade = roomMade
-                    history.hasChangedGeneration = flags & 1 != 0
-                    history.hasReopened = flags & 2 != 0
-                    history.hasLimited = flags & 4 != 0
-                    history.hasRetried = flags & 8 != 0
-                    histories.append(history)
+                    var attempts = Attempts(operationCount: count)
+                    attempts.roomMade = roomMade
+                    attempts.hasChangedGeneration = flags & 1 != 0
+                    attempts.hasReopened = flags & 2 != 0
+                    attempts.hasLimited = flags & 4 != 0
+                    attempts.hasRetried = flags & 8 != 0
+                    allAttempts.append(attempts)
                 }
             }
         }
-        return histories
+        return allAttempts
     }
 
     /// The table in the comment of `CommitPolicy`.
-    private static func expected(_ failure: Failure, _ history: History) -> Step {
-        let fail: Step = history.operationCount > 1 ? .oneByOne : .fail
+    private static func expected(_ failure: Failure, _ attempts: Attempts) -> Step {
+        let fail: Step = attempts.operationCount > 1 ? .oneByOne : .fail
         return switch failure {
         case .outOfPages(let needed):
-            history.roomMade < 5 ? .makeRoom(needed: needed) : fail
-        case .staleGeneration: history.hasChangedGeneration ? fail : .retry
+            attempts.roomMade < 5 ? .makeRoom(needed: needed) : fail
+        case .staleGeneration: attempts.hasChangedGeneration ? fail : .retry
         case .budgetDeadlock:
-            history.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
-        case .damaged: history.hasChangedGeneration ? fail : .newGeneration(.damaged)
+            attempts.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
+        case .damaged: attempts.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
-            history.hasReopened ? fail : .reopen
+            attempts.hasReopened ? fail : .reopen
         case .lockTimeout, .directoryGone: .fail
         case .diskFull:
-            if !history.hasRetried { .retryOnce } else { history.hasLimited ? fail : .limitToFile }
+            if !attempts.hasRetried {
+                .retryOnce
+            } else {
+                attempts.hasLimited ? fail : .limitToFile
+            }
         case .other: fail
         }
     }
 
-    @Test("Every failure after every history leads to the step that the table says")
+    @Test("Every failure after every attempts leads to the step that the table says")
     func table() {
         var steps = 0
         for failure in Self.failures {
-            for history in Self.histories {
+            for attempts in Self.allAttempts {
                 #expect(
-                    CommitPolicy.step(after: failure, history) == Self.expected(failure, history))
+                    CommitPolicy.step(after: failure, attempts) == Self.expected(failure, attempts))
                 steps += 1
             }
         }
@@ -69,26 +73,26 @@ struct CommitPolicyTests {
 
     @Test("A commit that fails again and again ends, whatever it fails for")
     func ends() {
-        var known: [(history: History, steps: Int)] = []
+        var known: [(attempts: Attempts, steps: Int)] = []
         /// Walks every sequence of failures. Returns the steps of the longest.
-        func longest(from history: History, _ depth: Int) -> Int {
+        func longest(from attempts: Attempts, _ depth: Int) -> Int {
             guard depth < 32 else {
                 Issue.record("A commit is tried for ever")
                 return 0
             }
-            if let steps = known.first(where: { $0.history == history })?.steps { return steps }
+            if let steps = known.first(where: { $0.attempts == attempts })?.steps { return steps }
             let steps = Self.failures.map { failure in
-                let step = CommitPolicy.step(after: failure, history)
+                let step = CommitPolicy.step(after: failure, attempts)
                 guard step != .fail, step != .oneByOne else { return 1 }
-                var history = history
-                history.add(step)
-                return 1 + longest(from: history, depth + 1)
+                var attempts = attempts
+                attempts.add(step)
+                return 1 + longest(from: attempts, depth + 1)
             }.max()
-            known.append((history, steps ?? 0))
+            known.append((attempts, steps ?? 0))
             return steps ?? 0
         }
         for count in [1, 2] {
-            let steps = longest(from: History(operationCount: count), 0)
+            let steps = longest(from: Attempts(operationCount: count), 0)
             // In each of two generations room is made five times, the environment is reopened
             // once, a full disk is tried again once and the map is limited once, between them the
             // generation changes, and the last step fails.
@@ -101,8 +105,8 @@ struct CommitPolicyTests {
         // The lock of the writer and the directory are no matter of a single write: all of them
         // lack it.
         for failure in Self.failures where ![.lockTimeout, .directoryGone].contains(failure) {
-            for history in Self.histories where history.operationCount > 1 {
-                #expect(CommitPolicy.step(after: failure, history) != .fail)
+            for attempts in Self.allAttempts where attempts.operationCount > 1 {
+                #expect(CommitPolicy.step(after: failure, attempts) != .fail)
             }
         }
     }
