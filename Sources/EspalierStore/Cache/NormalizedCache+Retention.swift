@@ -171,8 +171,8 @@ extension NormalizedCache {
     /// If the old file has one of ``Encryption/previousKeys``, the new one is encrypted with
     /// ``Encryption/key``. Then the cache copies in any case. If both files do not fit in the
     /// budget, it holds the contents in memory and deletes the old file first:
-    /// ``setBudget(_:mayExceed:)`` says what may be lost then. If more than nine tenths of the pages
-    /// are in use, it evicts before. Records that can't be read lose their identifiers.
+    /// ``setBudget(_:mayExceed:)`` says what may be lost then. If more than nine tenths of the
+    /// pages are in use, it evicts before. Records that can't be read lose their identifiers.
     ///
     /// Other writes wait meanwhile, those of other processes only while the contents are copied.
     /// The oldest fail when the queue is full. Reads continue.

@@ -207,8 +207,8 @@ public final class NormalizedCache: Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed. `.waitInsideRead`
-    ///   in a model's initialiser or encoder, see ``WriteTicket/wait()``.
+    /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed;
+    ///   `.waitInsideRead` in a model's initialiser or encoder, see ``WriteTicket/wait()``.
     public func flushAndWait() throws(CacheError) {
         if configuration.isReadOnly { return }
         try submit(isDroppable: false) { _ in .barrier }.wait()

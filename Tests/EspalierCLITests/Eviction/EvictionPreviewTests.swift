@@ -38,8 +38,8 @@ struct EvictionPreviewTests {
             directory: folder.url.appendingPathComponent("c").path,
             configuration: Configuration(
                 budget: .mebibytes(4), durability: .noSync, compression: .none))
-        // Each in a commit of its own: how writes are divided among commits depends on the machine's
-        // load, and on that which pages the eviction frees.
+        // Each in a commit of its own: how writes are divided among commits depends on the load of
+        // the machine, and on that which pages the eviction frees.
         for number in 0..<400 { try await cache.set(try tree(number)).committed }
         for start in stride(from: 0, to: 400, by: 50) {
             try await cache.setCollection(
