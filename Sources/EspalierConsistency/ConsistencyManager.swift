@@ -382,6 +382,17 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
+    /// Returns the topmost nodes of listeners' trees that contain a node with one of `identifiers`,
+    /// once for each type. A node contains itself.
+    package func nodes(containing identifiers: Set<String>) async -> [ShownNode] {
+        await withCheckedContinuation { continuation in
+            submit { manager in
+                let wanted = Set(identifiers.map(NodeIdentifier.init))
+                continuation.resume(returning: await manager.worker.nodes(containing: wanted))
+            }
+        }
+    }
+
     /// Posts models, and deletes others, as a store had them at `fetch`.
     ///
     /// - Returns: The identifiers that were posted or deleted after `fetch`, and were therefore

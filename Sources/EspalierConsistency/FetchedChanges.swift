@@ -67,6 +67,24 @@ extension ConsistencyWorker {
         return found
     }
 
+    /// Returns the topmost nodes of listeners' trees that contain a node with one of `identifiers`,
+    /// once for each type.
+    ///
+    /// - Complexity: O(*n*) in the nodes of the trees that have one of the nodes.
+    func nodes(containing identifiers: Set<NodeIdentifier>) async -> [ShownNode] {
+        var found: [ShownNode] = []
+        var known: Set<NodeView> = []
+        func collect(_ model: any ConsistencyManagerModel) {
+            guard let text = model.modelIdentifier else { return model.forEach(collect) }
+            let type = type(of: model)
+            if Self.contains(identifiers, model), known.insert(NodeView(text, type)).inserted {
+                found.append(ShownNode(identifier: text, type: type))
+            }
+        }
+        for base in await bases(showing: identifiers) { collect(base.model) }
+        return found
+    }
+
     /// Posts models and deletes nodes as a store had them at `fetch`, in one update. Leaves out
     /// those that were posted since, and returns their identifiers.
     ///

@@ -55,6 +55,20 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void)
 
+    /// Moves an element of a collection. Its model stays as the cache has it.
+    ///
+    /// - Parameters:
+    ///   - source: The index of the element.
+    ///   - destination: The index of the element after the move.
+    ///   - cacheKey: The key of the collection.
+    ///   - neighbours: The sender's elements around `source`, before the move.
+    ///   - options: Who writes.
+    ///   - completion: Receives the outcome.
+    func moveElement(
+        from source: Int, to destination: Int, inCollection cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void)
+
     /// Deletes a model, as `deleteModel(_:forKey:context:)` does.
     ///
     /// - Parameters:
@@ -191,7 +205,7 @@ public struct CacheWriteOptions: Sendable, Hashable {
     public var source: Int
     /// Whether models that the cache can read stay as they are; only `setCollection` heeds it. A
     /// manager sets it when it sends a collection again, because an edit of it was out of date: the
-    /// other elements may have changed in the cache, and the manager may not know yet.
+    /// elements may have changed in the cache, and the manager may not know yet.
     public var keepsModels: Bool
 
     /// Makes options.

@@ -14,8 +14,12 @@ import Synchronization
 /// gone.
 ///
 /// Nothing shown stays older than the cache: a node that the manager itself has posted since the
-/// read began is read again, and names that arrive during a fetch of a provider are looked at again
-/// after the fetch, once, because the provider may show the node only then.
+/// read began is read again, together with all that was read as a part of it; and names that arrive
+/// during a fetch of a provider are looked at again after the fetch, once, because the provider may
+/// show the node only then.
+///
+/// A node that was deleted and then written again is there, and the parents that it had have lost
+/// it. The follower reads these parents, too.
 final class CacheFollower: Sendable {
     /// The most names that wait.
     private static let limit = 65_536
@@ -202,45 +206,84 @@ final class CacheFollower: Sendable {
         // The cache has all that was submitted before, also by the updates that were delivered
         // until now.
         await manager.cacheQueue.afterCalls()
-        var models: [any SimpleModel] = []
-        var gone: [(identifier: String, type: any SimpleModel.Type)] = []
-        var covered: Set<NodeView> = []
-        // The nodes that were read, as any type.
-        var there: Set<Identifier> = []
-        for node in nodes {
-            guard let type = node.type as? any SimpleModel.Type,
-                !covered.contains(NodeView(node.identifier, type))
-            else { continue }
-            switch await read(type, node.identifier) {
-            case .success(let model):
-                cover(model, &covered, &there)
-                models.append(model)
-            // Its own deletion, or that of a node that the type requires.
-            case .failure(.deleted): gone.append((node.identifier, type))
-            case .failure:
-                if changes.isEmptied || changes.deleted.contains(node.identifier) {
-                    gone.append((node.identifier, type))
-                }
-            }
+        var reading = Reading()
+        await read(nodes, changes, &reading)
+        let writtenAgain = changes.deleted.filter { reading.there.contains(Identifier($0)) }
+        if !writtenAgain.isEmpty {
+            await read(consistency.nodes(containing: writtenAgain), changes, &reading)
         }
-        let deleted = gone.map { node in
+        let deleted = reading.gone.map { node in
             // Screens of other types keep a node that they can read. A node that was deleted is
             // gone for types that the follower can't read, too.
             let isGone =
                 (changes.isEmptied || changes.deleted.contains(node.identifier))
-                && !there.contains(Identifier(node.identifier))
+                && !reading.there.contains(Identifier(node.identifier))
             return GoneNode(node.identifier, as: isGone ? nil : node.type)
         }
-        let stale = await consistency.post(fetched: models, deleting: deleted, at: fetch)
+        let stale = await consistency.post(fetched: reading.models, deleting: deleted, at: fetch)
         manager.endReading(fetch)
         await manager.sharedCollections.refresh(
-            changes.readsAll ? nil : changes.keys, clearing: changes.isEmptied)
+            changes.readsAll ? nil : changes.keys, containing: writtenAgain,
+            clearing: changes.isEmptied)
         // The manager has posted these meanwhile. The next read has what it wrote.
         guard !stale.isEmpty else { return }
         add(
             Changes(
-                nodes: stale,
+                nodes: stale.union(parts(ofModels: stale, in: reading)),
                 deleted: changes.isEmptied ? stale : changes.deleted.intersection(stale)))
+    }
+
+    /// What one round has read.
+    private struct Reading {
+        var models: [any SimpleModel] = []
+        /// The nodes that have to leave the screens of a type.
+        var gone: [(identifier: String, type: any SimpleModel.Type)] = []
+        /// The nodes that need not be read by themselves.
+        var covered: Set<NodeView> = []
+        /// The nodes that were read, as any type.
+        var there: Set<Identifier> = []
+        /// The nodes that are shown and were read as parts of other nodes.
+        var parts: Set<String> = []
+    }
+
+    private func read(
+        _ nodes: [ShownNode], _ changes: Changes, _ reading: inout Reading
+    ) async {
+        for node in nodes {
+            guard let type = node.type as? any SimpleModel.Type else { continue }
+            guard !reading.covered.contains(NodeView(node.identifier, type)) else {
+                reading.parts.insert(node.identifier)
+                continue
+            }
+            switch await read(type, node.identifier) {
+            case .success(let model):
+                cover(model, &reading)
+                reading.models.append(model)
+            // Its own deletion, or that of a node that the type requires.
+            case .failure(.deleted): reading.gone.append((node.identifier, type))
+            case .failure:
+                if changes.isEmptied || changes.deleted.contains(node.identifier) {
+                    reading.gone.append((node.identifier, type))
+                }
+            }
+        }
+    }
+
+    /// Returns the nodes that are shown and were read as parts of models which are not posted. They
+    /// need not be parts of these models when the models are read again.
+    private func parts(ofModels identifiers: Set<String>, in reading: Reading) -> Set<String> {
+        var found: Set<String> = []
+        guard !reading.parts.isEmpty else { return found }
+        func collect(_ model: any ConsistencyManagerModel) {
+            if let identifier = model.modelIdentifier, reading.parts.contains(identifier) {
+                found.insert(identifier)
+            }
+            model.forEach(collect)
+        }
+        for model in reading.models where identifiers.contains(model.modelIdentifier ?? "") {
+            collect(model)
+        }
+        return found
     }
 
     private func read<T: SimpleModel>(
@@ -256,14 +299,11 @@ final class CacheFollower: Sendable {
     }
 
     /// Adds a node that was read, and the nodes that are parts of it.
-    private func cover(
-        _ model: any ConsistencyManagerModel, _ covered: inout Set<NodeView>,
-        _ there: inout Set<Identifier>
-    ) {
+    private func cover(_ model: any ConsistencyManagerModel, _ reading: inout Reading) {
         if let identifier = model.modelIdentifier {
-            covered.insert(NodeView(identifier, type(of: model)))
-            there.insert(Identifier(identifier))
+            reading.covered.insert(NodeView(identifier, type(of: model)))
+            reading.there.insert(Identifier(identifier))
         }
-        model.forEach { cover($0, &covered, &there) }
+        model.forEach { cover($0, &reading) }
     }
 }

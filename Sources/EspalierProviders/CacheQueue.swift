@@ -25,6 +25,9 @@ final class CacheQueue: Sendable {
     /// that a deletion has its consequences in the cache without further calls.
     let acceptsEdits: Bool
 
+    /// Whether the cache can take a list without the models of its elements, and moves.
+    var keepsModels: Bool { shared != nil }
+
     /// - Parameter source: Who writes, for a manager that follows its cache; otherwise 0.
     init(_ cache: any CacheDelegate, source: Int, policy: WritePolicy? = nil) {
         self.cache = cache
@@ -198,11 +201,62 @@ final class CacheQueue: Sendable {
     }
 
     /// Sends an edit to a cache that accepts edits.
+    ///
+    /// The models of the edit are posted with it, so the cache must have them even if the edit is
+    /// out of date, and at this place in the order of all writes: sent later, they would replace
+    /// newer ones. A cache that tells outcomes is therefore sent the models by themselves as well.
+    /// Merged models are not: they are not posted, and a merge need not give the same result twice.
+    ///
+    /// - Parameter merges: Whether a node of the models merges.
     func edit(
         _ edit: CollectionEdit<any SimpleModel>, forKey key: String,
-        expecting neighbours: CollectionNeighbours, policy: TreePolicy,
+        expecting neighbours: CollectionNeighbours, policy: TreePolicy, merges: Bool,
         context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        sendEdit(of: key, completion) { [self] reply in
+            guard let shared else {
+                (cache as? any CollectionCacheDelegate)?.editCollection(
+                    edit, forKey: key, expecting: neighbours, context: context
+                ) { reply.fulfill($0) }
+                return
+            }
+            let options = options(policy)
+            let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
+            guard !merges, !named.isEmpty else {
+                return shared.editCollection(
+                    edit, forKey: key, expecting: neighbours, options: options
+                ) { reply.fulfill($0) }
+            }
+            let outcome = EditOutcome(reply)
+            let stored = PendingReply<(any Error)?>(default: DataProviderError.noAnswer) {
+                outcome.setModels($0)
+            }
+            shared.setModels(named, options: options) { stored.fulfill($0) }
+            shared.editCollection(edit, forKey: key, expecting: neighbours, options: options) {
+                outcome.setEdit($0)
+            }
+        }
+    }
+
+    /// Sends a move to a cache that tells outcomes.
+    func move(
+        _ move: ElementMove, forKey key: String, expecting neighbours: CollectionNeighbours,
+        completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        sendEdit(of: key, completion) { [self] reply in
+            shared?.moveElement(
+                from: move.source, to: move.destination, inCollection: key,
+                expecting: neighbours, options: CacheWriteOptions(source: source)
+            ) { reply.fulfill($0) }
+        }
+    }
+
+    /// Calls the cache by `body`, and reports a failure.
+    private func sendEdit(
+        of key: String,
+        _ completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void,
+        _ body: @escaping @Sendable (PendingReply<CollectionEditOutcome>) -> Void
     ) {
         let callback = ReplyCallback<CollectionEditOutcome> { [failures] outcome in
             if case .failed(let error) = outcome {
@@ -210,18 +264,8 @@ final class CacheQueue: Sendable {
             }
             completion(outcome)
         }
-        submit { [self] in
-            guard let cache = cache as? any CollectionCacheDelegate else { return }
-            let reply = await replies.add(
-                default: .failed(DataProviderError.noAnswer), callback)
-            if let shared {
-                return shared.editCollection(
-                    edit, forKey: key, expecting: neighbours, options: options(policy)
-                ) { reply.fulfill($0) }
-            }
-            cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) {
-                reply.fulfill($0)
-            }
+        submit { [replies] in
+            body(await replies.add(default: .failed(DataProviderError.noAnswer), callback))
         }
     }
 
@@ -407,6 +451,41 @@ public struct SaveFailure: Sendable {
     public let names: [String]
     /// The cache's reason.
     public let error: any Error
+}
+
+/// The outcome of an edit whose models are stored by a write of their own, from the outcomes of
+/// both.
+///
+/// An edit that was applied has stored its models, so that only one that is out of date waits for
+/// the other write: if that failed, the edit has failed.
+private final class EditOutcome: Sendable {
+    private struct State {
+        var isOutOfDate = false
+        var areModelsDone = false
+        var error: (any Error)?
+    }
+    private let state = Mutex(State())
+    private let reply: PendingReply<CollectionEditOutcome>
+
+    init(_ reply: PendingReply<CollectionEditOutcome>) { self.reply = reply }
+
+    func setEdit(_ outcome: CollectionEditOutcome) {
+        guard case .outOfDate = outcome else { return reply.fulfill(outcome) }
+        replyIfComplete { $0.isOutOfDate = true }
+    }
+
+    func setModels(_ error: (any Error)?) {
+        replyIfComplete { ($0.areModelsDone, $0.error) = (true, error) }
+    }
+
+    private func replyIfComplete(_ change: (inout State) -> Void) {
+        let state = state.withLock { state in
+            change(&state)
+            return state
+        }
+        guard state.isOutOfDate, state.areModelsDone else { return }
+        reply.fulfill(state.error.map { .failed($0) } ?? .outOfDate)
+    }
 }
 
 /// Sends failures to those who listen, on any thread.

@@ -25,33 +25,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var revision = ChangeTime.zero
     private var log = EditLog()
     private var members: [WeakMember] = []
-    /// The time at which the cache was last sent all elements.
-    private var lastSent = ChangeTime.zero
-    /// The elements that were sent again since then, each with the time.
-    private var resent: [String: ChangeTime] = [:]
-    /// Whether the cache lacks an edit: one that failed, or that was not to be saved.
-    ///
-    /// The list then no longer follows what others do to the list in the cache, because that would
-    /// take the edit off the screen. The next edit that is saved sends all elements, and so
-    /// overwrites what others have done meanwhile.
-    private var isCacheBehind = false
     /// Whether the list may have partial models that the cache has merged: when all elements are
     /// sent, they must not replace the merged ones.
     private var hasPartialModels = false
-    /// The last write of all elements, and its time. Its outcome is also that of the edits that it
-    /// replaces.
-    private var lastWhole: (call: WriteCall, time: ChangeTime)?
-    /// The number of edits whose outcome is not known yet.
-    private var openEdits = 0
-    /// The elements of these edits, with the policy of the last edit of each. The cache may lack
-    /// them; it has all other elements as they are shown, or newer.
-    private var unconfirmed: [String: TreePolicy] = [:]
-    /// Those of `unconfirmed` that were read from the cache meanwhile, perhaps without the edit.
-    /// They are read again when no edit is open.
-    private var unread: Set<String> = []
-    /// Whether to read the elements again when no edit is open; nil for no. `true` if a collection
-    /// that the cache no longer has then becomes empty.
-    private var refreshAfterEdits: Bool?
+    private var cacheState = CollectionCacheState<T>()
 
     private struct WeakMember {
         weak var provider: CollectionDataProvider<T>?
@@ -65,6 +42,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     deinit { consistencyManager.listenerDeallocated(at: ObjectIdentifier(self)) }
 
     private nonisolated var consistencyManager: ConsistencyManager { manager.consistencyManager }
+
+    /// Whether the cache can take the list without the models of its elements.
+    private var keepsModels: Bool { manager.cacheQueue.keepsModels }
 
     // MARK: Members
 
@@ -126,7 +106,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
         let isPosted = !merges && !(new.isEmpty && key == nil)
         manager.submit(isPosted ? batch : nil, context: context) {
-            if let save { saveAll(context, save, merges: merges) } else { isCacheBehind = true }
+            if let save { saveAll(context, save, merges: merges) } else { noteUnsaved(new) }
         }
         if merges { announce(context) }
         guard !isSame else { return }
@@ -190,7 +170,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let merges = key != nil && save?.merges(edit.elements) == true
         if save == .merge, key != nil, !edit.elements.isEmpty { hasPartialModels = true }
         post(merges ? [] : edit.elements, context: context) {
-            guard let save else { return isCacheBehind = true }
+            guard let save else { return noteUnsaved(edit.elements) }
             self.save(edit, neighbours, save, merges: merges, context)
         }
         if isLast { announce(context) }
@@ -244,23 +224,28 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ) {
         let first = min(move.source, move.destination)
         let range = first..<max(move.source, move.destination) + 1
-        let neighbours = neighbours(of: first)
+        let neighbours = neighbours(of: keepsModels ? move.source : first)
         move.apply(to: &elements)
         logEdit { TreeEdit(move, from: $0, to: $1) }
         manager.submit(nil, context: context) {
-            guard save != nil else { return isCacheBehind = true }
+            guard save != nil else { return noteUnsaved([]) }
+            if keepsModels { return self.save(move, neighbours, context) }
             // The cache is sent the elements in between as well. If an update of one of them is
             // pending, it is newer: the cache is then sent all elements again.
-            noteSent()
-            let (elements, policy) = (Array(elements[range]), policyOfAll)
+            cacheState.noteSent()
             self.save(
-                CollectionEdit(range: range, elements: elements), neighbours, policy,
-                merges: policy.merges(elements), context, isMove: true)
+                CollectionEdit(range: range, elements: Array(elements[range])), neighbours,
+                policyOfAll, merges: false, context, isMove: true)
         }
         announce(context)
         record(
             .move(move), Set([elements[move.destination].modelIdentifier].compactMap(\.self)),
             .sibling, context: context, except: author)
+    }
+
+    /// Notes that the cache lacks an edit that was not to be saved.
+    private func noteUnsaved(_ elements: [T]) {
+        cacheState.noteUnsaved(elements, manager.policy(of: T.self, nil))
     }
 
     /// Posts the elements under the key for listeners that follow whole collections, without
@@ -293,69 +278,70 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: The cache
 
-    /// Notes that the cache is sent elements that it may have newer.
-    private func noteSent() {
-        lastSent = ChangeTime()
-        resent = [:]
-    }
-
     /// The policy of a write of elements that the cache has already had.
     private var policyOfAll: TreePolicy {
         hasPartialModels ? .merge : manager.policy(of: T.self, nil)
     }
 
-    /// Sends all elements.
+    /// Sends all elements with their models.
     ///
     /// - Parameters:
     ///   - policy: The policy; nil for elements that the cache has already had.
     ///   - merges: Whether a node of the elements merges; nil if the caller does not know.
-    ///   - keepsModels: Whether elements stay as the cache has them.
     private func saveAll(
-        _ context: (any Sendable)?, _ policy: TreePolicy? = nil, merges: Bool? = nil,
-        keepsModels: Bool = false
+        _ context: (any Sendable)?, _ policy: TreePolicy? = nil, merges: Bool? = nil
     ) {
-        guard let key else { return }
-        noteSent()
-        isCacheBehind = false
         let policy = policy ?? policyOfAll
-        let call = WriteCall(policy: policy, keepsModels: keepsModels)
-        lastWhole = (call, lastSent)
+        let call = WriteCall(policy: policy)
         if merges ?? policy.merges(elements) {
             let identifiers = Set(elements.compactMap(\.modelIdentifier))
             call.whenEnded { [manager] _ in manager.refresh(identifiers) }
         }
+        sendWhole(call, context, models: elements, policy)
+    }
+
+    /// Sends the list, with the models that the cache lacks. The other elements stay as the cache
+    /// has them: they may have changed there, and the screens not know yet.
+    private func saveList(_ context: (any Sendable)?) {
+        for (policy, models) in cacheState.takeLacking(of: elements) {
+            saveAgain(models, policy, context)
+        }
+        let call = WriteCall(policy: policyOfAll, keepsModels: true)
+        sendWhole(call, context, models: [], policyOfAll)
+    }
+
+    private func sendWhole(
+        _ call: WriteCall, _ context: (any Sendable)?, models: [T], _ policy: TreePolicy
+    ) {
+        guard let key else { return }
+        cacheState.noteWhole(call)
+        call.whenEnded { [weak self] failure in
+            if failure != nil { self?.cacheState.noteFailure(of: call, models, policy) }
+        }
         call.perform { manager.cacheCollection(elements, forKey: key, context: context) }
     }
 
-    /// Sends all elements because the cache has another list than this one. The elements of edits
-    /// that it lacks are sent as models. The others stay as the cache has them: they may have
-    /// changed there, and the screens not know yet. All is submitted in one step, so that no update
-    /// comes between.
-    private func saveAllAsStored(_ context: (any Sendable)?) {
-        manager.order.withLock { saveAllAsStored(context, noting: &$0) }
-    }
-
-    private func saveAllAsStored(_ context: (any Sendable)?, noting roots: inout RecentRoots) {
-        guard manager.follows, !isCacheBehind else { return saveAll(context) }
-        let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
-        // Other screens may have read them without the edit.
-        unread.formUnion(open.compactMap(\.modelIdentifier))
-        for policy in TreePolicy.allCases {
-            let sent = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == policy }
-            guard !sent.isEmpty else { continue }
-            if policy.merges(sent) {
-                manager.mergeInCache(sent, policy, noting: &roots)
-            } else {
-                manager.saveTogether(sent, policy, context)
-            }
+    /// Sends models again. They may be older than an update that the cache has, and that this
+    /// collection has not: these models are sent once more when the update is delivered.
+    private func saveAgain(_ models: [T], _ policy: TreePolicy, _ context: (any Sendable)?) {
+        let named = models.filter { $0.modelIdentifier?.isEmpty == false }
+        guard !named.isEmpty else { return }
+        cacheState.noteResent(named)
+        let call = WriteCall(policy: policy) { [weak self] failure in
+            if failure != nil { self?.cacheState.noteUnsaved(named, policy) }
         }
-        saveAll(context, keepsModels: true)
+        call.perform { manager.saveTogether(named, policy, context) }
     }
 
-    /// Sends all elements because the cache lacks an earlier edit.
+    /// Sends all elements in place of an edit, because the cache lacks an earlier one or accepts
+    /// none.
     private func saveAll(
         insteadOf edit: CollectionEdit<T>, _ policy: TreePolicy, _ context: (any Sendable)?
     ) {
+        guard !keepsModels else {
+            cacheState.noteLacking(edit.elements, policy)
+            return saveList(context)
+        }
         let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
         if policy != .merge, policy != policyOfAll, !named.isEmpty {
             // The elements of the edit replace those of the cache; the others are merged.
@@ -370,34 +356,53 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         merges: Bool, _ context: (any Sendable)?, isMove: Bool = false
     ) {
         guard let key else { return }
-        guard manager.cacheQueue.acceptsEdits, !isCacheBehind else {
+        guard manager.cacheQueue.acceptsEdits, !cacheState.isBehind else {
             return saveAll(insteadOf: edit, policy, context)
         }
-        let time = ChangeTime()
-        openEdits += 1
-        for case let name? in edit.elements.map(\.modelIdentifier) where !isMove {
-            unconfirmed[name] = policy
+        send(isMove ? [] : edit.elements, policy, merges: merges, context) { [manager] reply in
+            manager.cacheQueue.edit(
+                edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
+                policy: policy, merges: merges, context: context, completion: reply)
         }
+    }
+
+    /// Sends a move to a cache that lacks no edit, and the list to one that lacks any.
+    private func save(
+        _ move: ElementMove, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
+    ) {
+        guard let key else { return }
+        guard !cacheState.isBehind else { return saveList(context) }
+        send([], policyOfAll, merges: false, context) { [manager] reply in
+            manager.cacheQueue.move(move, forKey: key, expecting: neighbours, completion: reply)
+        }
+    }
+
+    /// Sends an edit or a move by `request`, and acts on the outcome.
+    ///
+    /// - Parameters:
+    ///   - models: The new elements.
+    ///   - merges: Whether a node of them merges. Such models are stored only if the edit is
+    ///     applied, all others in any case.
+    private func send(
+        _ models: [T], _ policy: TreePolicy, merges: Bool, _ context: (any Sendable)?,
+        by request: (@escaping @MainActor @Sendable (CollectionEditOutcome) -> Void) -> Void
+    ) {
+        let time = ChangeTime()
+        cacheState.beginEdit(of: models)
         // The outcome of the edit is that of what is sent instead, if anything is.
         let call = WriteCall.beginCall()
-        manager.cacheQueue.edit(
-            edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
-            policy: policy, context: context
-        ) { outcome in
+        request { outcome in
             // After what follows, which may send all elements.
             defer { self.consistencyManager.afterDelivery { self.endEdit() } }
-            let wasReplaced = self.lastWhole.map { $0.time.after(time) } ?? false
             switch outcome {
             case .applied:
-                if merges {
-                    self.manager.refresh(Set(edit.elements.compactMap(\.modelIdentifier)))
-                }
+                if merges { self.manager.refresh(Set(models.compactMap(\.modelIdentifier))) }
                 call?.end(nil)?()
             case .failed(let error):
-                // If all elements were sent since, the cache lacks nothing.
-                if !wasReplaced { self.isCacheBehind = true }
-                call?.end(SaveFailure(names: [key], error: error))?()
+                self.cacheState.noteFailure(of: models, policy, since: time)
+                call?.end(SaveFailure(names: [self.key ?? ""], error: error))?()
             case .outOfDate:
+                if merges { self.cacheState.noteLacking(models, policy) }
                 // Deletions that the cache has already applied remove their elements here first.
                 self.consistencyManager.afterDelivery {
                     self.sendAll(context, after: time, call)
@@ -408,24 +413,24 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Sends all elements after an edit was out of date, unless they were sent since `time`.
     private func sendAll(_ context: (any Sendable)?, after time: ChangeTime, _ call: WriteCall?) {
-        if let lastWhole, lastWhole.time.after(time) {
-            return lastWhole.call.whenEnded { call?.end($0)?() }
+        if cacheState.isWholeSent(since: time), cacheState.lacking.isEmpty {
+            cacheState.lastWhole?.whenEnded { call?.end($0)?() }
+            return
         }
-        if let call {
-            call.record { saveAllAsStored(context) }
-        } else {
-            saveAllAsStored(context)
+        // In one step, so that no update comes between.
+        let send = {
+            self.manager.submit(nil, context: context) {
+                if self.keepsModels { self.saveList(context) } else { self.saveAll(context) }
+            }
         }
+        if let call { call.record(send) } else { send() }
         call?.end(nil)?()
     }
 
     private func endEdit() {
-        openEdits -= 1
-        guard openEdits == 0 else { return }
-        unconfirmed = [:]
-        if !unread.isEmpty { manager.refresh(unread) }
-        unread = []
-        if let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
+        guard let unread = cacheState.endEdit() else { return }
+        if !unread.nodes.isEmpty { manager.refresh(unread.nodes) }
+        if let clearing = unread.list { refresh(clearing: clearing) }
     }
 
     /// Saves the consequences of an update for this collection. The author of the update has saved
@@ -433,40 +438,35 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ///
     /// - Parameter updated: The elements that the update has replaced.
     private func save(after delivery: Delivery, updated: [T], isRemoval: Bool) {
+        guard !keepsModels else { return saveAgain(after: delivery, updated, isRemoval: isRemoval) }
         // What the cache had need not be stored, and may be out of date there.
         guard let key, !delivery.isFetched else { return }
         if manager.cacheQueue.acceptsEdits {
-            // All elements, or this one, were sent after the cache had the update and before this
-            // collection had it: they have replaced newer models by older ones in the cache.
-            let isBehind = lastSent.after(delivery.time)
-            let behind = updated.filter { element in
-                isBehind
-                    || element.modelIdentifier.flatMap { resent[$0] }?.after(delivery.time) ?? false
-            }
-            guard isBehind || !behind.isEmpty else { return }
-            guard manager.follows, !isCacheBehind else {
-                return manager.submit(nil, context: delivery.context) { saveAll(delivery.context) }
-            }
-            let named = behind.filter { $0.modelIdentifier?.isEmpty == false }
-            // The elements are newer than those of the cache. Where the types decide, one may still
-            // show less of a node that merges than the cache has.
-            let policy = manager.policy(of: T.self, nil)
-            manager.submit(nil, context: delivery.context) {
-                if !named.isEmpty {
-                    // This may replace a newer update that the cache has and this collection has
-                    // not. That one is saved again when it is delivered.
-                    let now = ChangeTime()
-                    for case let name? in named.map(\.modelIdentifier) { resent[name] = now }
-                    manager.saveTogether(
-                        named, policy == .merge ? .replace : policy, delivery.context)
-                }
-                if isRemoval, isBehind { saveAll(delivery.context, keepsModels: true) }
-            }
+            // All elements were sent after the cache had the update and before this collection had
+            // it: they have replaced newer models by older ones in the cache.
+            guard cacheState.lastSent.after(delivery.time) else { return }
+            manager.submit(nil, context: delivery.context) { saveAll(delivery.context) }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
             manager.cacheQueue.save(
                 elements, forKey: key, afterDeletionAt: delivery.time, since: fetch,
                 context: delivery.context)
+        }
+    }
+
+    /// Sends what was sent after the cache had an update and before this collection had it: the
+    /// models that were sent again, and a list with elements that the cache had deleted.
+    private func saveAgain(after delivery: Delivery, _ updated: [T], isRemoval: Bool) {
+        let isListBehind =
+            isRemoval && !cacheState.isBehind && cacheState.lastSent.after(delivery.time)
+        let behind = delivery.isFetched ? [] : cacheState.resent(updated, after: delivery.time)
+        guard key != nil, isListBehind || !behind.isEmpty else { return }
+        // The elements are newer than those of the cache. Where the types decide, one may still
+        // show less of a node that merges than the cache has.
+        let policy = manager.policy(of: T.self, nil)
+        manager.submit(nil, context: delivery.context) {
+            saveAgain(behind, policy == .merge ? .replace : policy, delivery.context)
+            if isListBehind { saveList(delivery.context) }
         }
     }
 
@@ -515,11 +515,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// may lack. Such a change would undo the edit, also when all elements are sent. The element is
     /// read again after the edit.
     private func isUnconfirmed(_ change: (place: Int, element: T?)) -> Bool {
-        guard change.element != nil, let name = elements[change.place].modelIdentifier,
-            unconfirmed[name] != nil
-        else { return false }
-        unread.insert(name)
-        return true
+        guard change.element != nil, let name = elements[change.place].modelIdentifier else {
+            return false
+        }
+        return cacheState.isUnconfirmed(name)
     }
 
     private static func identifiers(of changes: some Sequence<NodeChange>) -> Set<String> {
@@ -542,14 +541,17 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 }
 
 extension SharedCollection: RefreshableCollection {
+    func hasElement(in identifiers: Set<String>) -> Bool {
+        elements.contains { $0.modelIdentifier.map(identifiers.contains) ?? false }
+    }
+
     func refresh(clearing: Bool) {
         // Elements that were never read are read when a provider asks for them. Edits that the
         // cache lacks would be lost.
-        guard let key, isKnown, !isCacheBehind else { return }
+        guard let key, isKnown, !cacheState.isBehind else { return }
         // The cache may lack an edit that is on its way.
-        guard openEdits == 0 else {
-            refreshAfterEdits = clearing || refreshAfterEdits == true
-            return
+        guard cacheState.openEdits == 0 else {
+            return cacheState.refreshAfterEdits(clearing: clearing)
         }
         let fetch = manager.beginFetch()
         // A screen does not lose what it shows because that has become too old.
@@ -557,7 +559,8 @@ extension SharedCollection: RefreshableCollection {
         let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { self.manager.endFetch(fetch) }
             // The collection has changed meanwhile. The next reply has the change.
-            guard self.openEdits == 0, fetch.after(self.lastSet), fetch.after(self.lastUpdated)
+            guard self.cacheState.openEdits == 0, fetch.after(self.lastSet),
+                fetch.after(self.lastUpdated)
             else { return self.refresh(clearing: clearing) }
             let isGone = error == nil && (record.reason == nil || record.reason == .notFound)
             guard let new = elements ?? (clearing && isGone ? [] : nil) else { return }

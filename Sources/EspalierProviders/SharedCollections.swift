@@ -49,10 +49,17 @@ final class SharedCollections {
     ///
     /// - Parameters:
     ///   - keys: The keys; nil for all collections.
+    ///   - identifiers: Those of nodes of which collections may have lost elements: collections
+    ///     that show such an element are read, whatever their keys.
     ///   - clearing: Whether a collection that is not stored becomes empty.
-    func refresh(_ keys: Set<String>?, clearing: Bool) {
-        for (name, collection) in collections where keys?.contains(name.key) ?? true {
-            (collection.collection as? any RefreshableCollection)?.refresh(clearing: clearing)
+    func refresh(_ keys: Set<String>?, containing identifiers: Set<String>, clearing: Bool) {
+        for (name, known) in collections {
+            guard let collection = known.collection as? any RefreshableCollection else { continue }
+            if keys?.contains(name.key) ?? true
+                || !identifiers.isEmpty && collection.hasElement(in: identifiers)
+            {
+                collection.refresh(clearing: clearing)
+            }
         }
     }
 
@@ -89,6 +96,9 @@ protocol RefreshableCollection: AnyObject {
     ///
     /// - Parameter clearing: Whether a collection that is not stored becomes empty.
     func refresh(clearing: Bool)
+
+    /// Returns whether an element has one of the identifiers.
+    func hasElement(in identifiers: Set<String>) -> Bool
 }
 
 /// The tree of a collection for the consistency manager: a root without identifier, whose children

@@ -98,6 +98,8 @@ public struct SharedWrite: Sendable {
             switch change {
             case .replaceAll(let elements): .replaceAll(try elements.map(draft))
             case .edit(let edit, let neighbours): .edit(try edit.map(draft), neighbours)
+            case .move(let source, let destination, let neighbours):
+                .move(source, destination, neighbours)
             }
         tree = flattener.finish()
         entry = .collection(key, edit)
@@ -138,12 +140,13 @@ public struct SharedWrite: Sendable {
     /// - Parameter old: The records that a server has.
     /// - Returns: The names of the elements to look up; empty if none has to be.
     public func elementsToCount(in old: [SharedName: SharedRecord]) -> [SharedName] {
-        guard case .collection(let key, .edit(_, let neighbours)) = entry,
+        guard case .collection(let key, let edit) = entry,
             let record = old[SharedName(.collection, key)], !record.isTombstone
         else { return [] }
+        if case .replaceAll = edit { return [] }
         let count = try? ByteReader.reading(record.values) { try $0.readArrayCount() }
         // With all elements there, none was deleted.
-        if let neighbours, count == neighbours.count { return [] }
+        if let neighbours = edit.neighbours, count == neighbours.count { return [] }
         return record.children.map { SharedName(.node, $0) }
     }
 
@@ -196,11 +199,15 @@ public enum SharedCollectionChange: Sendable {
     /// Applies an edit if the elements around it are those that the sender expects; nil to apply it
     /// in any case.
     case edit(CollectionEdit<any IdentifiedModel>, expecting: CollectionNeighbours?)
+    /// Moves one element to the index that it has afterwards, under the same condition. Its model
+    /// stays as it is.
+    case move(from: Int, to: Int, expecting: CollectionNeighbours?)
 
     fileprivate var elements: [any IdentifiedModel] {
         switch self {
         case .replaceAll(let elements): elements
         case .edit(let edit, _): edit.elements
+        case .move: []
         }
     }
 }
@@ -209,6 +216,15 @@ public enum SharedCollectionChange: Sendable {
 private enum SharedEdit: Sendable {
     case replaceAll([ValueDraft])
     case edit(CollectionEdit<ValueDraft>, CollectionNeighbours?)
+    case move(Int, Int, CollectionNeighbours?)
+
+    /// The elements that the sender of the change expects.
+    var neighbours: CollectionNeighbours? {
+        switch self {
+        case .replaceAll: nil
+        case .edit(_, let neighbours), .move(_, _, let neighbours): neighbours
+        }
+    }
 }
 
 /// Why a shared write can't be made.
@@ -339,11 +355,21 @@ private struct SharedMerge {
             guard stored != nil || edit.range == nil && (neighbours?.count ?? 0) == 0 else {
                 throw neighbours == nil ? SharedWriteError.noCollection : .outOfDate
             }
-            let gone = Set(deleted.compactMap { handles[Identifier($0)] })
-            elements.removeAll { $0.target.map(gone.contains) ?? false }
+            remove(deleted, from: &elements)
             let range = edit.range ?? elements.count..<elements.count
             try check(neighbours, around: range, elements)
             elements.replaceSubrange(range, with: edit.elements.map(element))
+        case .move(let source, let destination, let neighbours):
+            guard stored != nil else {
+                throw neighbours == nil ? SharedWriteError.noCollection : .outOfDate
+            }
+            remove(deleted, from: &elements)
+            guard elements.indices.contains(source), elements.indices.contains(destination) else {
+                throw neighbours == nil
+                    ? SharedWriteError.outOfRange(count: elements.count) : .outOfDate
+            }
+            try check(neighbours, around: source..<source + 1, elements)
+            elements.insert(elements.remove(at: source), at: destination)
         }
         let (children, values) = try SegmentContent.encode(elements)
         put(
@@ -351,6 +377,12 @@ private struct SharedMerge {
                 version, maxAge: tree.maxAge, isOnCycle: false, shape: .none,
                 children: children.map(identifier), values: values),
             name)
+    }
+
+    /// Removes the elements that refer to deleted nodes.
+    private func remove(_ deleted: Set<String>, from elements: inout [StoredElement]) {
+        let gone = Set(deleted.compactMap { handles[Identifier($0)] })
+        elements.removeAll { $0.target.map(gone.contains) ?? false }
     }
 
     private func element(_ draft: ValueDraft) -> StoredElement {

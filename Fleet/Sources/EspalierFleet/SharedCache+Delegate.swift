@@ -206,18 +206,36 @@ extension SharedCache: SharedCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
-        submit(options) { error in
-            guard let error else { return completion(.applied) }
-            switch error {
-            case SharedWriteError.outOfDate, SharedWriteError.outOfRange,
-                SharedWriteError.noCollection:
-                completion(.outOfDate)
-            default: completion(.failed(error))
-            }
+        submit(options) {
+            completion(Self.outcome($0))
         } _: {
             try SharedWrite(
                 .edit(edit.map { $0 as any IdentifiedModel }, expecting: neighbours),
                 toCollection: cacheKey, policy: options.policy)
+        }
+    }
+
+    public func moveElement(
+        from source: Int, to destination: Int, inCollection cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        submit(options) {
+            completion(Self.outcome($0))
+        } _: {
+            try SharedWrite(
+                .move(from: source, to: destination, expecting: neighbours),
+                toCollection: cacheKey)
+        }
+    }
+
+    private static func outcome(_ error: (any Error)?) -> CollectionEditOutcome {
+        switch error {
+        case nil: .applied
+        case SharedWriteError.outOfDate?, SharedWriteError.outOfRange?,
+            SharedWriteError.noCollection?:
+            .outOfDate
+        case let error?: .failed(error)
         }
     }
 

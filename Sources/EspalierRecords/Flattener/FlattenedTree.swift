@@ -56,6 +56,10 @@ package struct FlattenedTree: Sendable {
     /// How old the records of this write may be in seconds, in place of what their types say; nil
     /// if the types decide.
     package internal(set) var maxAge: UInt64?
+    /// Stored nodes to which values outside of the tree refer by name. They are no part of the
+    /// tree, and stay as they are. In the children of a ``ValueDraft`` their numbers follow those
+    /// of the tree's nodes.
+    package var storedNodes: [String] = []
     /// The number of later occurrences of nodes of which something is not stored, because the
     /// first occurrence counts. A node that merges is counted only where it stands below an
     /// occurrence that is not stored. The number is a lower bound: a tree with many times more
@@ -197,6 +201,13 @@ package struct ValueDraft: Sendable, Equatable {
     package init(bytes: [UInt8], children: [Int]) {
         self.bytes = bytes
         self.children = children
+    }
+
+    /// A reference to one node.
+    package init(node: Int) {
+        var writer = ByteWriter()
+        writer.append(child: 0)
+        self.init(bytes: writer.bytes, children: [node])
     }
 }
 

@@ -152,8 +152,8 @@ extension NormalizedCache: SharedCacheDelegate {
         finish(ticket, completion)
     }
 
-    /// Stores a collection of the models as the cache has them, and of the given ones where the
-    /// cache can't read them. No other write comes between the reading and the writing.
+    /// Stores a collection of the nodes that the cache has, and of the given models where the cache
+    /// can't read them. No other write comes between the reading and the writing.
     ///
     /// - Complexity: O(*n*) in the records of all elements, in the commit.
     private func setCollectionOnly<T: SimpleModel>(
@@ -168,10 +168,9 @@ extension NormalizedCache: SharedCacheDelegate {
                 collection, forKey: key, options: options, completion: completion)
         }
         let (ticket, outcome) = submit { transaction in
-            let current = elements.map { element in
-                element.modelIdentifier.flatMap { transaction.read(T.self, $0) } ?? element
-            }
-            try transaction.setCollection(current, forKey: key, policy: options.policy)
+            try transaction.setCollection(
+                keepingNodesOf: elements, forKey: key,
+                policy: TreePolicy(options.policy, root: T.writePolicy), source: options.source)
         }
         finish(ticket) { error in completion(error.map { outcome.error ?? $0 }) }
     }
@@ -185,6 +184,24 @@ extension NormalizedCache: SharedCacheDelegate {
             cacheKey, edit.map { ModelStorage.encoding($0) },
             Self.policy(options.policy, of: edit.elements), expecting: neighbours,
             source: options.source)
+        finish(ticket, completion)
+    }
+
+    public func moveElement(
+        from source: Int, to destination: Int, inCollection cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        let ticket = move(
+            from: source, to: destination, inCollection: cacheKey, expecting: neighbours,
+            source: options.source)
+        finish(ticket, completion)
+    }
+
+    /// Calls `completion` when an edit has ended, on a thread that may wait for the cache.
+    private func finish(
+        _ ticket: WriteTicket, _ completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
         ticket.whenDone { [engine] result in
             let outcome = CollectionEditOutcome(result)
             engine.runOnAnotherThread { completion(outcome) }

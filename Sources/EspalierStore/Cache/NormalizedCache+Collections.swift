@@ -399,10 +399,19 @@ extension NormalizedCache {
     @discardableResult
     public func move(from source: Int, to destination: Int, inCollection key: String) -> WriteTicket
     {
+        move(from: source, to: destination, inCollection: key, expecting: nil)
+    }
+
+    /// Submits a move. A full queue never drops it, like an edit.
+    func move(
+        from place: Int, to destination: Int, inCollection key: String,
+        expecting neighbours: CollectionNeighbours?, source: Int = 0
+    ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit(isDroppable: false) { flattener in
             .collection(
-                key, .move(from: source, to: destination), flattener.finish())
+                key, .move(from: place, to: destination), flattener.finish(),
+                expecting: neighbours, source: source)
         }
     }
 

@@ -148,6 +148,32 @@ public final class CacheTransaction {
         }
     }
 
+    /// Sets the collection under `key`. Nodes that a read of the model's type returns, fresh or not,
+    /// stay as they are; the other models are stored.
+    func setCollection<Model: IdentifiedModel>(
+        keepingNodesOf models: [Model], forKey key: String, policy: TreePolicy, source: Int
+    ) throws {
+        guard !key.isEmpty else { throw CacheError.noIdentifier }
+        let stored = models.map { model in
+            model.modelIdentifier.flatMap { read(Model.self, $0) == nil ? nil : $0 }
+        }
+        try write { flattener in
+            flattener.policy = policy
+            var values = try zip(models, stored).map { model, stored in
+                stored != nil
+                    ? nil : try flattener.value { try ModelStorage.encode(model, into: $0) }
+            }
+            var tree = flattener.finish()
+            for (index, stored) in stored.enumerated() {
+                guard let stored else { continue }
+                values[index] = ValueDraft(node: tree.count + tree.storedNodes.count)
+                tree.storedNodes.append(stored)
+            }
+            return .collection(
+                key, .replaceAll(values.compactMap(\.self)), tree, source: source)
+        }
+    }
+
     /// Deletes the node `identifier`, as ``NormalizedCache/delete(_:)`` does.
     ///
     /// - Parameter identifier: The node's identifier.

@@ -9,7 +9,7 @@ struct CollectionWriter {
     init(_ commit: CommitTransaction) { self.commit = commit }
 
     /// Applies an operation to the collection under `key`. `handles` are the handles of the tree's
-    /// nodes, to which the drafts refer by index.
+    /// nodes, and of the stored nodes after them, to which the drafts refer by index.
     ///
     /// - Parameter clamps: Whether the edit does what it can where indexes lie outside of the
     ///   collection, instead of throwing.
@@ -58,8 +58,10 @@ struct CollectionWriter {
                 let indices = 0..<visible.count
                 if clamps, !indices.contains(source) || !indices.contains(destination) { break }
                 guard indices.contains(source), indices.contains(destination) else {
-                    throw CacheError.outOfRange(indices.count)
+                    throw neighbours == nil ? CacheError.outOfRange(indices.count) : .outOfDate
                 }
+                try check(
+                    neighbours, around: source..<source + 1, editor, visible, in: &transaction)
                 guard source != destination else { break }
                 let position = visible.position(source)
                 let element = try editor.remove(position..<position + 1, in: &transaction)

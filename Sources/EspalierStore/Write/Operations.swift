@@ -28,7 +28,10 @@ extension CommitTransaction {
             try writeKey(key, value, handles, in: &transaction)
             counters.writes += 1
         case .collection(let key, let operation, let tree, let neighbours, _):
-            let handles = try TreeWriter(self).write(tree, in: &transaction)
+            var handles = try TreeWriter(self).write(tree, in: &transaction)
+            for identifier in tree.storedNodes {
+                handles.append(try slot(.node, identifier, in: &transaction).handle)
+            }
             entryMaxAge = tree.maxAge ?? maxAge
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: neighbours, handles: handles,

@@ -199,8 +199,9 @@ struct SavingTests {
         list.replaceData(with: [.row(5)], policy: .merge)
         list.replaceData(with: [.row(6)])
         await manager.flush()
-        // Nil: the types decide.
-        #expect(cache.policies == [.merge, .merge, .merge, .merge, nil, .merge, nil])
+        // Nil: the types decide. The models of an edit that does not merge are written twice: by
+        // themselves, and with the edit.
+        #expect(cache.policies == [.merge, .merge, .merge, .merge, nil, nil, .merge, nil])
         let merging = DataModelManager(cache: cache, writePolicy: .merge)
         let other = CollectionDataProvider<ChildModel>(dataModelManager: merging)
         other.setData([.row(1)], cacheKey: "others")

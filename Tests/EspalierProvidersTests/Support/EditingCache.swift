@@ -69,6 +69,31 @@ final class EditingCache: CollectionCacheDelegate {
         if !isHeld { completion(outcome) }
     }
 
+    /// Applies a move, as an edit of one element.
+    func move(
+        from source: Int, to destination: Int, inCollection key: String,
+        expecting neighbours: CollectionNeighbours,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        let (outcome, isHeld) = state.withLock { state -> (CollectionEditOutcome, Bool) in
+            state.calls.append("move \(key)")
+            let outcome: CollectionEditOutcome
+            if state.outcomes.isEmpty {
+                // An edit without a change tells whether the list is as expected.
+                let probe = CollectionEdit<any SimpleModel>(range: source..<source, elements: [])
+                outcome = Self.apply(probe, to: &state.collections[key], neighbours)
+            } else {
+                outcome = state.outcomes.removeFirst()
+            }
+            if case .applied = outcome, let element = state.collections[key]?.remove(at: source) {
+                state.collections[key]?.insert(element, at: destination)
+            }
+            if state.isHolding { state.held.append { completion(outcome) } }
+            return (outcome, state.isHolding)
+        }
+        if !isHeld { completion(outcome) }
+    }
+
     private static func apply(
         _ edit: CollectionEdit<any SimpleModel>, to stored: inout [any SimpleModel]?,
         _ neighbours: CollectionNeighbours

@@ -118,6 +118,16 @@ final class SharedCache: SharedCacheDelegate {
             edit, forKey: cacheKey, expecting: neighbours, context: nil, completion: completion)
     }
 
+    func moveElement(
+        from source: Int, to destination: Int, inCollection cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        inner.move(
+            from: source, to: destination, inCollection: cacheKey, expecting: neighbours,
+            completion: completion)
+    }
+
     func deleteModel(
         _ model: any SimpleModel, forKey cacheKey: String?,
         completion: @escaping @Sendable ((any Error)?) -> Void
