@@ -96,7 +96,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   - data: The elements, in their order.
     ///   - cacheKey: The key; `nil` for a collection that belongs to this provider alone and is not
     ///     saved.
-    ///   - shouldCache: Whether to save the collection.
+    ///   - shouldCache: Whether to save the collection. One that is not saved does not show what
+    ///     others do to the collection in the cache, until its next edit that is saved.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the manager's policy, or else what the types say.
     ///   - context: A value that is passed to the delegates and to the cache.

@@ -148,8 +148,8 @@ public final class CacheTransaction {
         }
     }
 
-    /// Sets the collection under `key`. Nodes that a read of the model's type returns, fresh or not,
-    /// stay as they are; the other models are stored.
+    /// Sets the collection under `key`. Nodes that a read of the model's type returns, fresh or
+    /// not, stay as they are; the other models are stored.
     func setCollection<Model: IdentifiedModel>(
         keepingNodesOf models: [Model], forKey key: String, policy: TreePolicy, source: Int
     ) throws {
