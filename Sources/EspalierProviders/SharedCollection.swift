@@ -291,29 +291,37 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func saveAll(
         _ context: (any Sendable)?, _ policy: TreePolicy? = nil, merges: Bool? = nil
     ) {
+        guard let key else { return }
         let policy = policy ?? policyOfAll
         let call = WriteCall(policy: policy)
-        if merges ?? policy.merges(elements) {
-            let identifiers = Set(elements.compactMap(\.modelIdentifier))
-            call.whenEnded { [manager] _ in manager.refresh(identifiers) }
-        }
-        sendWhole(call, context, models: elements, policy)
+        if merges ?? policy.merges(elements) { refresh(elements, after: call) }
+        sendWhole(call, key, context, models: elements, policy)
+    }
+
+    /// Reads models again when the cache has merged them: a screen may show less than it has.
+    private func refresh(_ models: [T], after call: WriteCall) {
+        let identifiers = Set(models.compactMap(\.modelIdentifier))
+        call.whenEnded { [manager] _ in manager.refresh(identifiers) }
     }
 
     /// Sends the list, with the models that the cache lacks. The other elements stay as the cache
     /// has them: they may have changed there, and the screens not know yet.
     private func saveList(_ context: (any Sendable)?) {
+        guard let key else { return }
         for (policy, models) in cacheState.takeLacking(of: elements) {
             saveAgain(models, policy, context)
         }
         let call = WriteCall(policy: policyOfAll, keepsModels: true)
-        sendWhole(call, context, models: [], policyOfAll)
+        sendWhole(call, key, context, models: [], policyOfAll)
     }
 
+    /// Sends the list by `call`, and notes if the cache could not store it.
+    ///
+    /// - Parameter models: The elements whose models the cache then lacks.
     private func sendWhole(
-        _ call: WriteCall, _ context: (any Sendable)?, models: [T], _ policy: TreePolicy
+        _ call: WriteCall, _ key: String, _ context: (any Sendable)?, models: [T],
+        _ policy: TreePolicy
     ) {
-        guard let key else { return }
         cacheState.noteWhole(call)
         call.whenEnded { [weak self] failure in
             if failure != nil { self?.cacheState.noteFailure(of: call, models, policy) }
@@ -330,6 +338,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let call = WriteCall(policy: policy) { [weak self] failure in
             if failure != nil { self?.cacheState.noteUnsaved(named, policy) }
         }
+        if policy.merges(named) { refresh(named, after: call) }
         call.perform { manager.saveTogether(named, policy, context) }
     }
 
@@ -512,8 +521,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     }
 
     /// Whether a change that was read from the cache concerns an element of an edit which the cache
-    /// may lack. Such a change would undo the edit, also when all elements are sent. The element is
-    /// read again after the edit.
+    /// may lack. Such a change would take the edit off the screen. The element is read again after
+    /// the edit.
     private func isUnconfirmed(_ change: (place: Int, element: T?)) -> Bool {
         guard change.element != nil, let name = elements[change.place].modelIdentifier else {
             return false

@@ -254,6 +254,18 @@ struct SavingTests {
         #expect(cache.inner.collection("rows", ChildModel.self)?.count == 3)
     }
 
+    @Test("Saving returns for a list without key, which is not stored", .timeLimit(.minutes(1)))
+    func withoutKey() async throws {
+        let list = list()
+        try await manager.saving {
+            list.setData([.row(1)], cacheKey: nil)
+            list.append([.row(2)])
+            list.move(from: 0, to: 1)
+        }
+        #expect(list.data.map(\.modelIdentifier) == ["ChildModel:2", "ChildModel:1"])
+        #expect(cache.policies.isEmpty)
+    }
+
     @Test("Saving nothing returns, and the closure's own error is thrown")
     func nothing() async throws {
         try await manager.saving {}
