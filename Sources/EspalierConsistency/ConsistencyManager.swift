@@ -374,22 +374,23 @@ open class ConsistencyManager: @unchecked Sendable {
     ///
     /// - Parameter identifiers: Nil for all: then only the topmost nodes of each tree.
     package func shownNodes(_ identifiers: Set<String>?) async -> [ShownNode] {
-        await withCheckedContinuation { continuation in
-            submit { manager in
-                let wanted = identifiers.map { Set($0.map(NodeIdentifier.init)) }
-                continuation.resume(returning: await manager.worker.shownNodes(wanted))
-            }
-        }
+        let wanted = identifiers.map { Set($0.map(NodeIdentifier.init)) }
+        return await ask { await $0.shownNodes(wanted) }
     }
 
     /// Returns the topmost nodes of listeners' trees that contain a node with one of `identifiers`,
     /// once for each type. A node contains itself.
     package func nodes(containing identifiers: Set<String>) async -> [ShownNode] {
+        let wanted = Set(identifiers.map(NodeIdentifier.init))
+        return await ask { await $0.nodes(containing: wanted) }
+    }
+
+    /// Returns what `question` returns, after all that was submitted before.
+    private func ask(
+        _ question: @escaping @Sendable (ConsistencyWorker) async -> [ShownNode]
+    ) async -> [ShownNode] {
         await withCheckedContinuation { continuation in
-            submit { manager in
-                let wanted = Set(identifiers.map(NodeIdentifier.init))
-                continuation.resume(returning: await manager.worker.nodes(containing: wanted))
-            }
+            submit { continuation.resume(returning: await question($0.worker)) }
         }
     }
 

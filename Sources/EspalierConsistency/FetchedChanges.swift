@@ -35,6 +35,18 @@ package struct NodeView: Hashable, Sendable {
     }
 }
 
+/// Nodes that listeners show, once for each type, in the order in which they were found.
+private struct ShownNodes {
+    private(set) var nodes: [ShownNode] = []
+    private var known: Set<NodeView> = []
+
+    mutating func add(_ identifier: String, _ type: any ConsistencyManagerModel.Type) {
+        if known.insert(NodeView(identifier, type)).inserted {
+            nodes.append(ShownNode(identifier: identifier, type: type))
+        }
+    }
+}
+
 // What a store has, and another writer has written there: the trees of listeners follow it.
 extension ConsistencyWorker {
     /// Returns the nodes of listeners' trees that have one of `identifiers`, once for each type,
@@ -43,18 +55,12 @@ extension ConsistencyWorker {
     /// - Parameter identifiers: Nil for all: then only the topmost nodes of each tree.
     /// - Complexity: O(*n*) in the nodes of the trees that have one of the nodes.
     func shownNodes(_ identifiers: Set<NodeIdentifier>?) async -> [ShownNode] {
-        var found: [ShownNode] = []
-        var known: Set<NodeView> = []
-        func add(_ text: String, _ type: any ConsistencyManagerModel.Type) {
-            if known.insert(NodeView(text, type)).inserted {
-                found.append(ShownNode(identifier: text, type: type))
-            }
-        }
+        var found = ShownNodes()
         func collect(_ model: any ConsistencyManagerModel) {
             if let text = model.modelIdentifier,
                 identifiers?.contains(NodeIdentifier(text)) ?? true
             {
-                add(text, type(of: model))
+                found.add(text, type(of: model))
                 if identifiers == nil { return }
             }
             model.forEach(collect)
@@ -62,9 +68,9 @@ extension ConsistencyWorker {
         for base in await bases(showing: identifiers) { collect(base.model) }
         for node in await awaitedNodes()
         where identifiers?.contains(NodeIdentifier(node.identifier)) ?? true {
-            add(node.identifier, node.type)
+            found.add(node.identifier, node.type)
         }
-        return found
+        return found.nodes
     }
 
     /// Returns the topmost nodes of listeners' trees that contain a node with one of `identifiers`,
@@ -72,17 +78,13 @@ extension ConsistencyWorker {
     ///
     /// - Complexity: O(*n*) in the nodes of the trees that have one of the nodes.
     func nodes(containing identifiers: Set<NodeIdentifier>) async -> [ShownNode] {
-        var found: [ShownNode] = []
-        var known: Set<NodeView> = []
+        var found = ShownNodes()
         func collect(_ model: any ConsistencyManagerModel) {
             guard let text = model.modelIdentifier else { return model.forEach(collect) }
-            let type = type(of: model)
-            if Self.contains(identifiers, model), known.insert(NodeView(text, type)).inserted {
-                found.append(ShownNode(identifier: text, type: type))
-            }
+            if Self.contains(identifiers, model) { found.add(text, type(of: model)) }
         }
         for base in await bases(showing: identifiers) { collect(base.model) }
-        return found
+        return found.nodes
     }
 
     /// Posts models and deletes nodes as a store had them at `fetch`, in one update. Leaves out

@@ -18,8 +18,8 @@ import Synchronization
 /// during a fetch of a provider are looked at again after the fetch, once, because the provider may
 /// show the node only then.
 ///
-/// A node that was deleted and then written again is there, and the parents that it had have lost
-/// it. The follower reads these parents, too.
+/// The old parents of a node that was deleted and then written again have lost it. The follower
+/// reads these parents, too.
 final class CacheFollower: Sendable {
     /// The most names that wait.
     private static let limit = 65_536
@@ -227,10 +227,11 @@ final class CacheFollower: Sendable {
             clearing: changes.isEmptied)
         // The manager has posted these meanwhile. The next read has what it wrote.
         guard !stale.isEmpty else { return }
+        let again = stale.union(coveredNodes(of: stale, in: reading))
         add(
             Changes(
-                nodes: stale.union(parts(ofModels: stale, in: reading)),
-                deleted: changes.isEmptied ? stale : changes.deleted.intersection(stale)))
+                nodes: again,
+                deleted: changes.isEmptied ? again : changes.deleted.intersection(again)))
     }
 
     /// What one round has read.
@@ -238,21 +239,22 @@ final class CacheFollower: Sendable {
         var models: [any SimpleModel] = []
         /// The nodes that have to leave the screens of a type.
         var gone: [(identifier: String, type: any SimpleModel.Type)] = []
-        /// The nodes that need not be read by themselves.
+        /// The nodes that are parts of `models`, each with its type, and need not be read.
         var covered: Set<NodeView> = []
         /// The nodes that were read, as any type.
         var there: Set<Identifier> = []
-        /// The nodes that are shown and were read as parts of other nodes.
-        var parts: Set<String> = []
+        /// The nodes that were not read by themselves, because they were covered.
+        var notRead: Set<String> = []
     }
 
+    /// Reads nodes, except those that are parts of a node that was read before.
     private func read(
         _ nodes: [ShownNode], _ changes: Changes, _ reading: inout Reading
     ) async {
         for node in nodes {
             guard let type = node.type as? any SimpleModel.Type else { continue }
             guard !reading.covered.contains(NodeView(node.identifier, type)) else {
-                reading.parts.insert(node.identifier)
+                reading.notRead.insert(node.identifier)
                 continue
             }
             switch await read(type, node.identifier) {
@@ -269,13 +271,13 @@ final class CacheFollower: Sendable {
         }
     }
 
-    /// Returns the nodes that are shown and were read as parts of models which are not posted. They
-    /// need not be parts of these models when the models are read again.
-    private func parts(ofModels identifiers: Set<String>, in reading: Reading) -> Set<String> {
+    /// Returns the nodes that were read as parts of some models only. These models may have other
+    /// parts when they are read again.
+    private func coveredNodes(of identifiers: Set<String>, in reading: Reading) -> Set<String> {
         var found: Set<String> = []
-        guard !reading.parts.isEmpty else { return found }
+        guard !reading.notRead.isEmpty else { return found }
         func collect(_ model: any ConsistencyManagerModel) {
-            if let identifier = model.modelIdentifier, reading.parts.contains(identifier) {
+            if let identifier = model.modelIdentifier, reading.notRead.contains(identifier) {
                 found.insert(identifier)
             }
             model.forEach(collect)

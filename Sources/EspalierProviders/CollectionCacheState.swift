@@ -10,10 +10,14 @@ import EspalierRecords
 ///                         +--failed, or not to be saved--> behind
 ///                                     behind --next saved edit: the whole list is sent--> in step
 ///
-/// Most caches take the list without the models of its elements, which then stay as the cache has
-/// them. Models are sent where they are posted, at the same place in the order of all changes, so
-/// that the screens and the cache end with the same one. Only the models of `lacking` are sent
-/// later than that: `resent` tells which of them may have replaced newer ones.
+/// A `SharedCacheDelegate` takes the list without the models of its elements, which then stay as
+/// the cache has them. The manager sends a model where it posts it, at the same place in the order
+/// of all changes, so that the screens and the cache end with the same model. Only the models in
+/// `lacking` are sent later than that: `resent` tells which of them may have replaced newer ones.
+///
+/// An edit that fails is told to its provider and to `failures`, and is kept in `lacking` until the
+/// next edit of the list that is saved. It is lost if the list goes before. Nothing here waits: an
+/// edit is open until the cache has replied.
 struct CollectionCacheState<T: SimpleModel> {
     /// The time at which the cache was last sent all elements, with or without their models.
     private(set) var lastSent = ChangeTime.zero

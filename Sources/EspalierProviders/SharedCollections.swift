@@ -49,8 +49,8 @@ final class SharedCollections {
     ///
     /// - Parameters:
     ///   - keys: The keys; nil for all collections.
-    ///   - identifiers: Those of nodes of which collections may have lost elements: collections
-    ///     that show such an element are read, whatever their keys.
+    ///   - identifiers: The identifiers of nodes that collections may have lost. Collections that
+    ///     show such an element are read, whatever their keys.
     ///   - clearing: Whether a collection that is not stored becomes empty.
     func refresh(_ keys: Set<String>?, containing identifiers: Set<String>, clearing: Bool) {
         for (name, known) in collections {

@@ -317,7 +317,7 @@ private final class ScreenWalk {
         case 8: if list.count > 1 { list.move(from: pick(list.count), to: pick(list.count)) }
         case 9: if pick(4) == 0 { list.replaceData(with: self.list()) }
         case 10: if pick(3) == 0 { manager.deleteModel(author(pick(6))) }
-        case 11: if list.count > 0 { cache.move(from: 0, to: 0, inCollection: "list 0") }
+        case 11: if list.count > 0 { cache.move(from: 0, to: 1, inCollection: "list 0") }
         default: if pick(6) == 0 { cache.evictCollection(forKey: "list \(pick(2))") }
         }
     }

@@ -206,13 +206,8 @@ extension SharedCache: SharedCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
-        submit(options) {
-            completion(Self.outcome($0))
-        } _: {
-            try SharedWrite(
-                .edit(edit.map { $0 as any IdentifiedModel }, expecting: neighbours),
-                toCollection: cacheKey, policy: options.policy)
-        }
+        let change = edit.map { $0 as any IdentifiedModel }
+        submit(.edit(change, expecting: neighbours), of: cacheKey, options, completion)
     }
 
     public func moveElement(
@@ -220,22 +215,26 @@ extension SharedCache: SharedCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
-        submit(options) {
-            completion(Self.outcome($0))
-        } _: {
-            try SharedWrite(
-                .move(from: source, to: destination, expecting: neighbours),
-                toCollection: cacheKey)
-        }
+        submit(
+            .move(from: source, to: destination, expecting: neighbours), of: cacheKey, options,
+            completion)
     }
 
-    private static func outcome(_ error: (any Error)?) -> CollectionEditOutcome {
-        switch error {
-        case nil: .applied
-        case SharedWriteError.outOfDate?, SharedWriteError.outOfRange?,
-            SharedWriteError.noCollection?:
-            .outOfDate
-        case let error?: .failed(error)
+    /// Makes and runs a change of a collection after all calls before it.
+    private func submit(
+        _ change: SharedCollectionChange, of key: String, _ options: CacheWriteOptions,
+        _ completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        submit(options) { error in
+            guard let error else { return completion(.applied) }
+            switch error {
+            case SharedWriteError.outOfDate, SharedWriteError.outOfRange,
+                SharedWriteError.noCollection:
+                completion(.outOfDate)
+            default: completion(.failed(error))
+            }
+        } _: {
+            try SharedWrite(change, toCollection: key, policy: options.policy)
         }
     }
 
