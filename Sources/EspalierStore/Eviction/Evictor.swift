@@ -27,8 +27,8 @@ struct EvictionProgress {
     var steps = 0
     /// Steps that removed something.
     var removals = 0
-    /// Whether there were too few free pages for the first step.
-    var lacksPages = false
+    /// Whether no step could be taken: there were too few free pages, or the reader table was full.
+    var couldNotBegin = false
 }
 
 /// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as
@@ -106,6 +106,8 @@ struct Evictor {
                 try evictOldest(
                     towards: goal, steps: stepLimit, relistingBlocked: relistingBlocked,
                     in: &transaction)
+            } else {
+                progress.couldNotBegin = true
             }
             evicted.spent = .now - start
         }
@@ -161,7 +163,7 @@ struct Evictor {
                 // After a write, an eviction in the background has room of its own.
                 let isWrite = commit.changes.writeCount > 0
                 hasMoreToEvict = progress.steps > spared.count || isAbove && isWrite
-                progress.lacksPages = isAbove && progress.steps == 0
+                progress.couldNotBegin = isAbove && progress.steps == 0
                 return
             }
             // If not even one step has fitted, the next one is as small as possible.

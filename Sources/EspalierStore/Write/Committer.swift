@@ -31,6 +31,10 @@ final class Committer: Sendable {
         var hasMoreToEvict = false
         /// The most steps of an eviction in the background. Fewer after one that ran out of pages.
         var backgroundSteps = Int.max
+        /// When to evict again, after an eviction in the background could not begin.
+        var evictionRetry: ContinuousClock.Instant?
+        /// How long after that the next one follows. Doubled with each attempt.
+        var evictionDelay = Committer.firstEvictionDelay
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
         /// The generation whose file a read found damaged.
@@ -47,6 +51,11 @@ final class Committer: Sendable {
         var usualPages = 0
     }
     let state = Mutex(State())
+
+    /// How long after an eviction that could not begin the next attempt follows. Most reads that
+    /// hold pages end within milliseconds; one that stays open wakes the writer once a minute.
+    private static let firstEvictionDelay = Duration.milliseconds(10)
+    private static let longestEvictionDelay = Duration.seconds(60)
 
     init(
         _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
@@ -291,6 +300,10 @@ final class Committer: Sendable {
                 nextExpiryGroup: commit.expiryScan.next)
             state.asOf = (generation.name, outcome.number)
             state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
+            if !outcome.evictor.progress.couldNotBegin {
+                state.evictionRetry = nil
+                state.evictionDelay = Self.firstEvictionDelay
+            }
             state.isExhausted = outcome.evictor.isExhausted
             if commit.changes.writeCount > 0 {
                 let pages = outcome.evictor.neededPages
@@ -408,14 +421,17 @@ final class Committer: Sendable {
         let isSampling = training.takeSamples()
         installTrainedDictionary()
         let isDue = logs.deadline.map { $0 <= .now } ?? false
-        let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
+        let hasMoreToEvict = state.withLock { state in
+            let isRetryDue = state.evictionRetry.map { $0 <= .now } ?? false
+            return state.hasMoreToEvict || isRetryDue
+        }
         guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
         let steps = state.withLock { $0.backgroundSteps }
         do {
-            _ = try generations.withCurrent { generation in
-                var progress = EvictionProgress(lacksPages: true)
+            try generations.withCurrent { generation in
+                var progress = EvictionProgress(couldNotBegin: true)
                 // A commit for which there are too few pages frees those of the commits before it.
-                for _ in 0..<2 where progress.lacksPages {
+                for _ in 0..<2 where progress.couldNotBegin {
                     // Background work does not wait: the next write would wait for it.
                     if hasMoreToEvict, try RoomMaker.freePages(of: generation).isShort {
                         try commitEmptyTransaction(in: generation, deadline: .zero)
@@ -424,6 +440,7 @@ final class Committer: Sendable {
                         .init(operations: [], evictionSteps: steps, lockDeadline: .zero),
                         in: generation)
                 }
+                if progress.couldNotBegin { postponeEviction() }
             }
             state.withLock { $0.backgroundSteps = .max }
         } catch {
@@ -434,9 +451,20 @@ final class Committer: Sendable {
                 state.hasMoreToEvict = canGoOn
                 state.backgroundSteps = canGoOn ? min(16, steps / 4) : .max
             }
+            if hasMoreToEvict, !canGoOn { postponeEviction() }
             logs.postpone()
         }
         return state.withLock { $0.hasMoreToEvict } || isSampling
+    }
+
+    /// Lets the next eviction in the background follow after a while. A read may hold the pages that
+    /// it needs, or another process the lock. Without another attempt, more pages than the
+    /// watermark allows would stay in use until the next write.
+    private func postponeEviction() {
+        state.withLock { state in
+            state.evictionRetry = .now + state.evictionDelay
+            state.evictionDelay = min(state.evictionDelay * 2, Self.longestEvictionDelay)
+        }
     }
 
     /// Trains and stores the first dictionary, if it is due. Called after each commit, because the
@@ -452,11 +480,12 @@ final class Committer: Sendable {
     /// Whether `maintain` has work left.
     var hasWork: Bool { state.withLock { $0.hasMoreToEvict } || training.isSampling }
 
-    /// When `maintain` has work even without a write: a commit of the logs, or a check of the file.
+    /// When `maintain` has work even without a write: a commit of the logs, an eviction that could
+    /// not begin before, or a check of the file.
     var deadline: ContinuousClock.Instant? {
         guard !generations.isReadOnly else { return nil }
-        let upkeep = state.withLock { $0.upkeep.deadline }
-        return [logs.deadline, upkeep].compactMap(\.self).min()
+        let (upkeep, eviction) = state.withLock { ($0.upkeep.deadline, $0.evictionRetry) }
+        return [logs.deadline, eviction, upkeep].compactMap(\.self).min()
     }
 
     // MARK: - The file

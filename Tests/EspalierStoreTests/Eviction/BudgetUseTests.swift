@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierTestSupport
+import Foundation
 import Testing
 
 @testable import EspalierStore
@@ -40,6 +41,43 @@ struct BudgetUseTests {
             // Four neighbours are not packed into three if they take more than 95 % of them.
             #expect(Double(bytes) / Double(pages * 4_080) >= 0.7)
         }
+    }
+
+    @Test("Eviction goes on by itself after a read that held the pages it needs")
+    func heldPages() throws {
+        let rig = try CommitterRig(.forTests(budget: .mebibytes(1)))
+        let environment = try rig.holder.current().environment
+        let high = PagePlan(capacity: try environment.read { try $0.pages().capacity })
+            .highWatermark
+        var count = 0
+        func store(_ nodes: Int) throws {
+            count += 1
+            let text = String(repeating: "x", count: 600)
+            try rig.set(
+                Branch("\(count)", text, (1..<nodes).map { Branch("\(count)-\($0)", text) }))
+        }
+        var postponed = 0
+        for nodes in stride(from: 1, through: 37, by: 4) {
+            while try environment.read({ try $0.pages().used }) < high { try store(4) }
+            while rig.committer.maintain(isIdle: true) {}
+            do {
+                let read = try environment.beginRead()
+                // The last writes are refused, because the read holds the pages.
+                for _ in 0..<60 { try? store(nodes) }
+                while rig.committer.maintain(isIdle: true) {}
+                if try environment.read({ try $0.pages().used }) > high { postponed += 1 }
+                withExtendedLifetime(read) {}
+            }
+            for _ in 0..<100 where try environment.read({ try $0.pages().used }) > high {
+                Thread.sleep(forTimeInterval: 0.01)
+                // What the writer does when its deadline is due.
+                guard let deadline = rig.committer.deadline, deadline <= .now else { continue }
+                while rig.committer.maintain(isIdle: true) {}
+            }
+            #expect(try environment.read { try $0.pages().used } <= high)
+        }
+        #expect(postponed > 0)
+        #expect(try rig.verify().isClean)
     }
 
     @Test("A small cache stays two thirds full when many writes wait")
