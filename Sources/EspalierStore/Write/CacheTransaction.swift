@@ -14,8 +14,9 @@ import Synchronization
 /// ```
 ///
 /// Reads see the newest state of the cache, whichever process wrote it, and what the transaction
-/// itself has written. Use a transaction in the closure that receives it, and on its thread only;
-/// anywhere else reads return nil and writes throw.
+/// itself has written. They count as accesses, which keep records from eviction, as other reads do.
+/// Use a transaction in the closure that receives it, and on its thread only; anywhere else reads
+/// return nil and writes throw.
 public final class CacheTransaction {
     // immutable
     private let commit: CommitTransaction
@@ -66,7 +67,11 @@ public final class CacheTransaction {
         guard let snapshot = transaction?.snapshot else { return nil }
         let reader = SnapshotReader(commit, snapshot, limits: self.body.limits)
         // A closed snapshot or a damaged part of the index is a miss, as it is for every read.
-        return try? body(reader).value
+        let value = try? body(reader).value
+        // A later commit stores the accesses, as it does for other reads. So a transaction that
+        // only reads changes no page.
+        self.body.touch(reader.touched, commit.generation)
+        return value
     }
 
     // MARK: - Writing
@@ -230,6 +235,8 @@ struct TransactionBody: Sendable {
     let run: @Sendable (CacheTransaction) throws -> Void
     let limits: TreeLimits
     let makeFlattener: @Sendable () -> Flattener
+    /// Logs that a read has accessed records of a generation.
+    let touch: @Sendable ([Handle], Generation) -> Void
 }
 
 extension CommitTransaction {
@@ -360,7 +367,8 @@ extension NormalizedCache {
             return .transaction(
                 TransactionBody(
                     run: { try outcome.keep(body($0)) }, limits: limits,
-                    makeFlattener: makeFlattener))
+                    makeFlattener: makeFlattener,
+                    touch: { engine.touch($0, in: $1) }))
         }
         return (ticket, outcome)
     }

@@ -16,7 +16,7 @@ struct AccessTests {
     )
     func reading() throws {
         try withCache(Self.configuration) { cache in
-            for name in ["read", "key", "collection", "peeked", "missed"] {
+            for name in ["read", "key", "collection", "transaction", "peeked", "missed"] {
                 cache.set(Message("m:\(name)", from: Person("p:\(name)", text)))
             }
             try cache.setModel(Message("m:key", from: Person("p:key", text)), forKey: "k").wait()
@@ -27,12 +27,16 @@ struct AccessTests {
                 #expect(cache.read(Message.self, "m:read") != nil)
                 #expect(cache.modelOutcome(Message.self, forKey: "k").value != nil)
                 #expect(cache.collection(of: Message.self, forKey: "c") != nil)
+                let isHit = try cache.transaction {
+                    $0.read(Message.self, "m:transaction") != nil
+                }
+                #expect(isHit)
                 _ = cache.read(Message.self, "m:peeked", access: .peek)
                 _ = cache.modelOutcome(Message.self, forKey: "m:peeked", access: .peek)
                 // A read as another type is a miss.
                 #expect(cache.read(Feed.self, "m:missed") == nil)
             }
-            for name in ["read", "key", "collection"] {
+            for name in ["read", "key", "collection", "transaction"] {
                 #expect(cache.read(Message.self, "m:\(name)", access: .peek) != nil)
                 #expect(cache.read(Person.self, "p:\(name)", access: .peek) != nil)
             }
