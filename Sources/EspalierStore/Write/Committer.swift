@@ -457,8 +457,8 @@ final class Committer: Sendable {
         return state.withLock { $0.hasMoreToEvict } || isSampling
     }
 
-    /// Lets the next eviction in the background follow after a while. A read may hold the pages that
-    /// it needs, or another process the lock. Without another attempt, more pages than the
+    /// Lets the next eviction in the background follow after a while. A read may hold the pages
+    /// that it needs, or another process the lock. Without another attempt, more pages than the
     /// watermark allows would stay in use until the next write.
     private func postponeEviction() {
         state.withLock { state in
