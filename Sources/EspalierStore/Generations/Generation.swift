@@ -205,6 +205,11 @@ package final class Generation: Sendable {
         return budget
     }
 
+    /// The counts of the cache's whole life; nil if they can't be read.
+    var lifetimeCounters: LifetimeCounters? {
+        try? environment.read { try $0.lifetimeCounters(keyspaces) }
+    }
+
     /// Returns the stored budget, which another process may have changed.
     func storedBudget() throws -> ByteCount { try Self.storedBudget(environment) ?? budget }
 

@@ -96,7 +96,7 @@ extension GenerationHolder {
     ) throws {
         var parts: [GenerationPart] = []
         try copy.forEachPart(in: source) { parts.append($0) }
-        let loss = Loss(reason: .copyFailed, lifetime: lifetimeCounters(live))
+        let loss = Loss(reason: .copyFailed, lifetime: live.lifetimeCounters)
         // Before the transaction ends, so that writers that wait for it find that the generation is
         // no longer live.
         lock.advanceGeneration()

@@ -330,33 +330,38 @@ final class GenerationHolder: Sendable {
     private func makeGeneration(
         under lock: borrowing GuardLock, after old: Generation?, because reason: Replacement?
     ) throws -> Generation {
-        let loss = state.withLock { $0.loss }
-        let lifetime = loss?.lifetime ?? old.flatMap(lifetimeCounters)
+        let lifetime = state.withLock { $0.loss }?.lifetime ?? old?.lifetimeCounters
         // The count changes before the files do, so that no process stays on a removed generation
         // if this one is killed here: the next access finds another count, and then the generation
         // that `current` names, or none, and creates one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
         lock.forgetDataFile()
-        let name = try directory.makeGeneration()
-        try directory.setCurrent(name)
-        let generation = try open(
-            name, under: lock, budget: old?.budget ?? state.withLock { $0.budget })
-        if let lifetime {
-            try generation.environment.write { transaction in
-                try transaction.put(
-                    generation.keyspaces.info, LifetimeCounters.key, lifetime.inNewGeneration.bytes)
-            }
+        // Removed files keep their room on the disk as long as they are open, and the disk may have
+        // no other room. If the next generation can be made only later, that one tells of the loss.
+        state.withLock { state in
+            if state.live === old { state.live = nil }
+            state.budget = old?.budget ?? state.budget
+            state.loss = state.loss ?? reason.map { Loss(reason: $0, lifetime: lifetime) }
         }
-        install(generation)
-        // `install` has told of a loss, which is the reason then.
-        if let reason, loss == nil { onReplace(reason) }
-        return generation
-    }
-
-    /// Returns the lifetime counters of a generation; nil if they can't be read.
-    func lifetimeCounters(_ generation: Generation) -> LifetimeCounters? {
-        try? generation.environment.read { try $0.lifetimeCounters(generation.keyspaces) }
+        old?.environment.close()
+        do {
+            let name = try directory.makeGeneration()
+            try directory.setCurrent(name)
+            let generation = try open(name, under: lock, budget: state.withLock { $0.budget })
+            if let lifetime {
+                let bytes = lifetime.inNewGeneration.bytes
+                try generation.environment.write {
+                    try $0.put(generation.keyspaces.info, LifetimeCounters.key, bytes)
+                }
+            }
+            install(generation)
+            return generation
+        } catch {
+            // The next access would take it for a finished one, without counters and budget.
+            directory.removeGenerations(except: nil)
+            throw error
+        }
     }
 
     /// Begins an empty generation after one that is gone. If that fails, the next access begins it.
@@ -493,27 +498,6 @@ final class GenerationHolder: Sendable {
 extension GenerationHolder {
     /// The processes that want to know of commits; nil for a cache that could not be opened.
     var listeners: ChangeListeners? { state.withLock { $0.listeners } }
-
-    /// Returns the keyspace `changes` for a write transaction that has begun.
-    func ring(in generation: Generation) -> ChangeRing {
-        guard let listeners else { return .silent }
-        let environment = generation.environment
-        return ChangeRing(
-            look: listeners.look(), author: author,
-            mapPages: environment.mapSize / environment.pageSize,
-            chunkLimit: environment.maximumValueSize)
-    }
-
-    /// Wakes the processes that listen, after a commit. A process that has begun to listen during
-    /// the commit finds no entry, and knows by that what it has missed.
-    func announce(_ commit: CommitTransaction) {
-        guard let listeners else { return }
-        let look = commit.ring.look
-        guard look.isHeard ? !commit.changes.isEmpty : listeners.hasGrown(since: look) else {
-            return
-        }
-        listeners.announce()
-    }
 }
 
 // MARK: - Raising the budget

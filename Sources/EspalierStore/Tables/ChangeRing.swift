@@ -373,3 +373,26 @@ private struct JoinedChunks {
         return (count, try reader.bytes(count: end - reader.position))
     }
 }
+
+extension GenerationHolder {
+    /// Returns the keyspace `changes` for a write transaction that has begun.
+    func ring(in generation: Generation) -> ChangeRing {
+        guard let listeners else { return .silent }
+        let environment = generation.environment
+        return ChangeRing(
+            look: listeners.look(), author: author,
+            mapPages: environment.mapSize / environment.pageSize,
+            chunkLimit: environment.maximumValueSize)
+    }
+
+    /// Wakes the processes that listen, after a commit. A process that has begun to listen during
+    /// the commit finds no entry, and knows by that what it has missed.
+    func announce(_ commit: CommitTransaction) {
+        guard let listeners else { return }
+        let look = commit.ring.look
+        guard look.isHeard ? !commit.changes.isEmpty : listeners.hasGrown(since: look) else {
+            return
+        }
+        listeners.announce()
+    }
+}

@@ -76,6 +76,40 @@ struct FullDiskTests {
         }
     }
 
+    @Test("Emptying a cache on a full disk frees the room of its files, even if it fails")
+    func emptied() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let scratch = try Scratch()
+            let cache = try scratch.open(.forTests(budget: .mebibytes(4)))
+            let old = try cache.generation
+            guard EspalierStoreTests.code(cache.set(Person("p:1", "Anna"))) == nil,
+                await cache.read(Person.self, "p:1") != nil,
+                EspalierStoreTests.code(cache.set(Person("p:2", "Ben"))) == nil
+            else { exit(3) }
+            let hits = try cache.statistics().hits
+            Self.limitFiles(to: 4_096)
+            guard EspalierStoreTests.code(cache.removeAll()) == .diskFull else { exit(4) }
+            // A file that was removed takes room as long as it is open.
+            guard old.environment.isClosed else { exit(5) }
+            guard EspalierStoreTests.code(cache.set(Person("p:1", "Cem"))) == .diskFull else {
+                exit(6)
+            }
+            Self.limitFiles(to: 64 << 20)
+            guard EspalierStoreTests.code(cache.set(Person("p:1", "Cem"))) == nil,
+                await cache.read(Person.self, "p:1")?.name == "Cem",
+                await cache.read(Person.self, "p:2") == nil
+            else { exit(7) }
+            let statistics = try cache.statistics()
+            guard statistics.generationsReplaced == ["emptied": 1] else { exit(8) }
+            guard cache.budget == .mebibytes(4) else { exit(9) }
+            guard hits > 0, statistics.hits == hits + 1 else {
+                exit(Int32(20 + hits * 10 + statistics.hits))
+            }
+            cache.close()
+        }
+    }
+
     /// Lets writes fail that would make a file longer than this.
     static func limitFiles(to bytes: UInt) {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
