@@ -29,6 +29,15 @@ import Darwin
 final class ProcessLock: Sendable {
     private static let shortestPause = 20_000
     private static let longestPause = 1_000_000
+    /// Stands in `holder` once the descriptor is closed.
+    private static let closed = UInt.max
+    private static let systemClose: @Sendable (Int32) -> Int32 = { descriptor in
+        #if canImport(Glibc)
+        Glibc.close(descriptor)
+        #else
+        Darwin.close(descriptor)
+        #endif
+    }
 
     // immutable
     /// Closed by `deinit`, or in a forked child by `InheritedDescriptors`.
@@ -46,11 +55,23 @@ final class ProcessLock: Sendable {
         InheritedDescriptors.insert(descriptor)
     }
 
+    /// Closes the descriptor, which otherwise keeps the room of a removed file on the disk. Later
+    /// attempts to acquire the lock throw `.busy`. Does nothing while a thread holds the lock.
+    func close() {
+        let exchange = holder.compareExchange(
+            expected: 0, desired: Self.closed, ordering: .acquiringAndReleasing)
+        if exchange.exchanged { closeDescriptor() }
+    }
+
     deinit {
+        if holder.load(ordering: .acquiring) != Self.closed { closeDescriptor() }
+    }
+
+    private func closeDescriptor() {
         // A forked child has closed the descriptor. The number may stand for another file by now.
         guard fork == ForkCounter.current else { return }
         InheritedDescriptors.remove(descriptor)
-        close(descriptor)
+        _ = Self.systemClose(descriptor)
     }
 
     /// Waits for the lock.

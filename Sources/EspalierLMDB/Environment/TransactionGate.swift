@@ -133,6 +133,7 @@ final class TransactionGate: Sendable {
         guard isLast else { return }
         FileUse(guardFile).end(in: entry.directory)
         unsafe LMDBCalls.close(handle.pointer)
+        handle.writerLock.close()
         EnvironmentRegistry.remove(entry)
     }
 
