@@ -31,21 +31,14 @@ final class ProcessLock: Sendable {
     private static let longestPause = 1_000_000
     /// Stands in `holder` once the descriptor is closed.
     private static let closed = UInt.max
-    private static let systemClose: @Sendable (Int32) -> Int32 = { descriptor in
-        #if canImport(Glibc)
-        Glibc.close(descriptor)
-        #else
-        Darwin.close(descriptor)
-        #endif
-    }
 
     // immutable
-    /// Closed by `deinit`, or in a forked child by `InheritedDescriptors`.
+    /// Closed by `closeFile` or `deinit`, or in a forked child by `InheritedDescriptors`.
     private let descriptor: Int32
     private let fork: UInt64
 
-    /// The thread of this process that holds the lock or tries to acquire it, 0 for none. All
-    /// threads use one descriptor, which `flock` does not exclude from itself.
+    /// The thread of this process that holds the lock or tries to acquire it, 0 for none, or
+    /// `closed`. All threads use one descriptor, which `flock` does not exclude from itself.
     private let holder = Atomic<UInt>(0)
 
     /// Makes a lock of a descriptor, which it closes.
@@ -57,7 +50,7 @@ final class ProcessLock: Sendable {
 
     /// Closes the descriptor, which otherwise keeps the room of a removed file on the disk. Later
     /// attempts to acquire the lock throw `.busy`. Does nothing while a thread holds the lock.
-    func close() {
+    func closeFile() {
         let exchange = holder.compareExchange(
             expected: 0, desired: Self.closed, ordering: .acquiringAndReleasing)
         if exchange.exchanged { closeDescriptor() }
@@ -71,7 +64,7 @@ final class ProcessLock: Sendable {
         // A forked child has closed the descriptor. The number may stand for another file by now.
         guard fork == ForkCounter.current else { return }
         InheritedDescriptors.remove(descriptor)
-        _ = Self.systemClose(descriptor)
+        close(descriptor)
     }
 
     /// Waits for the lock.

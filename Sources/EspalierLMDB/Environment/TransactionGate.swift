@@ -133,7 +133,7 @@ final class TransactionGate: Sendable {
         guard isLast else { return }
         FileUse(guardFile).end(in: entry.directory)
         unsafe LMDBCalls.close(handle.pointer)
-        handle.writerLock.close()
+        handle.writerLock.closeFile()
         EnvironmentRegistry.remove(entry)
     }
 

@@ -493,7 +493,7 @@ final class GenerationHolder: Sendable {
     }
 }
 
-// MARK: - Telling other processes of commits
+// MARK: - Other processes
 
 extension GenerationHolder {
     /// The processes that want to know of commits; nil for a cache that could not be opened.

@@ -374,6 +374,8 @@ private struct JoinedChunks {
     }
 }
 
+// MARK: - Telling other processes of commits
+
 extension GenerationHolder {
     /// Returns the keyspace `changes` for a write transaction that has begun.
     func ring(in generation: Generation) -> ChangeRing {

@@ -31,9 +31,9 @@ final class Committer: Sendable {
         var hasMoreToEvict = false
         /// The most steps of an eviction in the background. Fewer after one that ran out of pages.
         var backgroundSteps = Int.max
-        /// When to evict again, after an eviction in the background could not begin.
+        /// When to try again an eviction in the background that could not begin.
         var evictionRetry: ContinuousClock.Instant?
-        /// How long after that the next one follows. Doubled with each attempt.
+        /// How long to wait for the next such attempt. Doubled with each one that fails.
         var evictionDelay = Committer.firstEvictionDelay
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
@@ -52,8 +52,8 @@ final class Committer: Sendable {
     }
     let state = Mutex(State())
 
-    /// How long after an eviction that could not begin the next attempt follows. Most reads that
-    /// hold pages end within milliseconds; one that stays open wakes the writer once a minute.
+    /// The limits of `evictionDelay`. Most reads that hold pages end within milliseconds. For a
+    /// read that stays open, the writer wakes once a minute.
     private static let firstEvictionDelay = Duration.milliseconds(10)
     private static let longestEvictionDelay = Duration.seconds(60)
 
