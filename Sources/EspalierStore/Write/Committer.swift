@@ -358,6 +358,9 @@ final class Committer: Sendable {
     ) throws {
         feed?.beginCommit()
         defer { feed?.cancelCommit() }
+        // Even if it fails: the old file may be gone. Trees keep a part of it mapped, and by that
+        // its room on the disk.
+        memory?.removeGeneration()
         _ = try generations.replace(blamed, because: reason)
         announceNewGeneration()
     }
