@@ -61,6 +61,15 @@ struct GenerateCommandTests {
         #expect(try tool.run(changed, input: Self.schema).code == 2)
     }
 
+    @Test("A note says that no object has the member that identifies one")
+    func misspelledIdentifier() throws {
+        let sample = #"{"users": [{"uid": "a"}]}"#
+        try tool.succeed(
+            "generate", "--sample", "-", "--id-key", "uuid", input: sample,
+            note: "no object has the member 'uuid'")
+        try tool.succeed("generate", "--sample", "-", "--id-key", "uid", input: sample)
+    }
+
     @Test("Samples take the options about types")
     func samples() throws {
         _ = try tool.folder.write(#"[{"uid": "a", "boss": {"uid": "b", "n": 1}}]"#, to: "1.json")

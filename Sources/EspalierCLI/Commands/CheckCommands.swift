@@ -41,7 +41,8 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Without a cache the command checks only the system. It reads no records: verify checks \
             those. With --repair it first repairs what verify finds: damaged records become misses \
-            until they are written again. Exits with 2 if there is a problem; warnings do not count.
+            until they are written again. The report then says how many problems verify found \
+            before and after. Exits with 2 if there is a problem; warnings do not count.
             """)
 
     @Argument(help: "The directory of the cache.", completion: .directory)
@@ -84,12 +85,13 @@ struct DoctorCommand: ParsableCommand {
             let cache = try NormalizedCache.existing(
                 directory: path, configuration: .commandLine(encryption))
             defer { cache.close() }
-            if repair { try cache.repair().wait() }
+            let outcome = repair ? try RepairOutcome(repairing: cache) : nil
             let condition = try cache.condition(waiting: .seconds(1))
-            let diagnosis = Diagnosis(
+            var diagnosis = Diagnosis(
                 of: surroundings, condition, history: try CacheHistory(of: cache))
+            if let outcome { diagnosis.add(outcome) }
             return DoctorReport(
-                of: surroundings, path, condition, findings: diagnosis.findings)
+                of: surroundings, path, condition, repair: outcome, findings: diagnosis.findings)
         } catch let error as CacheError
             where [.noCache, .badDirectory, .wrongKey].contains(error.code)
         {

@@ -145,20 +145,36 @@ struct GenerateCommand: ParsableCommand {
             if let property = choice.property { options.records[property] = choice.type }
         }
         let generator = Generator(options)
-        if let schema {
-            let (name, data) = try Self.document(InputFile(path: schema))
-            return try generator.source(fromSchema: data, named: name)
+        var hasIdentifiers = false
+        let documents = try (schema.map { [$0] } ?? sample).map {
+            try document(InputFile(path: $0), &hasIdentifiers)
         }
-        return try generator.source(
-            fromSamples: sample.map { try Self.document(InputFile(path: $0)) })
+        let source =
+            try schema == nil
+            ? generator.source(fromSamples: documents)
+            : generator.source(fromSchema: documents[0].data, named: documents[0].name)
+        if !hasIdentifiers {
+            Console.note(
+                """
+                no object has the member '\(idKey)', so no model has records of its own; \
+                --id-key names the member that identifies an object.
+                """)
+        }
+        return source
     }
 
     /// Returns a document as it is. The parser of the tool sees it first: it is stricter than that
     /// of the generator, and names the line of a mistake.
-    private static func document(_ file: InputFile) throws -> (name: String, data: Data) {
+    ///
+    /// - Parameter hasIdentifiers: Becomes `true` if an object of the document has the member that
+    ///   identifies it, or the properties of a schema have it.
+    private func document(
+        _ file: InputFile, _ hasIdentifiers: inout Bool
+    ) throws -> (name: String, data: Data) {
         let bytes = try file.bytes()
-        _ = try file.parse(bytes)
-        return (name(of: file), Data(bytes))
+        let value = try file.parse(bytes)
+        hasIdentifiers = hasIdentifiers || value.contains(member: idKey)
+        return (Self.name(of: file), Data(bytes))
     }
 
     /// The name of the file alone: the source must not depend on the folder.

@@ -4,24 +4,45 @@ import EspalierInspection
 import EspalierLMDB
 import EspalierStore
 
+/// What `verify` finds before and after a repair.
+struct RepairOutcome: Equatable {
+    let problemsBefore: Int
+    let problemsAfter: Int
+
+    /// Repairs a cache, and waits until that is done.
+    init(repairing cache: NormalizedCache) throws {
+        let before = try cache.verify().problemCount
+        try cache.repair().wait()
+        self.init(problemsBefore: before, problemsAfter: try cache.verify().problemCount)
+    }
+
+    init(problemsBefore: Int, problemsAfter: Int) {
+        self.problemsBefore = problemsBefore
+        self.problemsAfter = problemsAfter
+    }
+}
+
 /// The facts about a cache and its system, and the findings.
 struct DoctorReport: Printable {
     let surroundings: Surroundings
     let directory: String?
     let condition: CacheCondition?
+    /// Nil if nothing was to be repaired.
+    let repair: RepairOutcome?
     let findings: [Finding]
 
     init(
         of surroundings: Surroundings, _ directory: String? = nil,
-        _ condition: CacheCondition? = nil, findings: [Finding]
+        _ condition: CacheCondition? = nil, repair: RepairOutcome? = nil, findings: [Finding]
     ) {
         self.surroundings = surroundings
         self.directory = directory
         self.condition = condition
+        self.repair = repair
         self.findings = findings
     }
 
-    var report: Report { Report(facts: systemFacts + diskFacts + cacheFacts) }
+    var report: Report { Report(facts: systemFacts + diskFacts + cacheFacts + repairFacts) }
 
     private var systemFacts: [Report.Fact] {
         [
@@ -73,6 +94,14 @@ struct DoctorReport: Printable {
                 "writer", "lock of the writer",
                 .text(condition.isWriterBlocked.map { $0 ? "taken" : "free" } ?? "unknown")
             ),
+        ]
+    }
+
+    private var repairFacts: [Report.Fact] {
+        guard let repair else { return [] }
+        return [
+            ("problemsBeforeRepair", "problems before the repair", .count(repair.problemsBefore)),
+            ("problemsAfterRepair", "problems after it", .count(repair.problemsAfter)),
         ]
     }
 

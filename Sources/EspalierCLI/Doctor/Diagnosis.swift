@@ -80,6 +80,14 @@ struct Diagnosis {
         add(.problem, "cache", message, "Reads miss until it can be opened.")
     }
 
+    mutating func add(_ repair: RepairOutcome) {
+        guard repair.problemsAfter > 0 else { return }
+        add(
+            .problem, "repair",
+            "Left after the repair: \(counted(repair.problemsAfter, "problem")).",
+            "espalier verify lists them. Reads of these records miss until they are written again.")
+    }
+
     private mutating func add(_ disk: Surroundings.Disk) {
         if let mount = disk.mount {
             if Self.remoteTypes.contains(mount.type) {

@@ -35,6 +35,16 @@ enum JSONValue: Sendable {
         if case .object(let members) = self { members } else { [] }
     }
 
+    /// Returns whether the value, or an object or array in it at any depth, has a member `name`.
+    func contains(member name: String) -> Bool {
+        switch self {
+        case .object(let members):
+            members.contains { $0.name.hasSameBytes(as: name) || $0.value.contains(member: name) }
+        case .array(let elements): elements.contains { $0.contains(member: name) }
+        default: false
+        }
+    }
+
     /// The value on one line.
     var text: String { JSONWriter().string(from: self) }
 }

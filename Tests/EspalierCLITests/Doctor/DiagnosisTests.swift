@@ -102,6 +102,17 @@ struct DiagnosisTests {
         #expect(findings { $0.generationsReplaced = ["damage": 1] }.map(\.about) == ["generations"])
     }
 
+    @Test("What a repair leaves is a problem")
+    func repair() {
+        var diagnosis = Diagnosis(of: Surroundings(), nil)
+        let count = diagnosis.findings.count
+        diagnosis.add(RepairOutcome(problemsBefore: 3, problemsAfter: 0))
+        #expect(diagnosis.findings.count == count)
+        diagnosis.add(RepairOutcome(problemsBefore: 3, problemsAfter: 1))
+        #expect(diagnosis.findings.last?.severity == .problem)
+        #expect(diagnosis.findings.last?.detail == "Left after the repair: 1 problem.")
+    }
+
     @Test("Sentences are broken at spaces, by their width in a terminal")
     func wrapping() {
         #expect("one two three".wrapped(to: 8, indentedBy: 2) == "one two\n  three")

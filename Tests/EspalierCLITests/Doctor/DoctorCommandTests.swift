@@ -50,6 +50,25 @@ struct DoctorCommandTests {
         #expect(try tool.succeed("doctor", "c", "--format", "json").json()["writer"] == "free")
     }
 
+    @Test("`doctor --repair` says how many problems it found and left")
+    func repair() throws {
+        let text = "a text to be damaged"
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "User", "--compression", "none",
+            input: #"{"id": 2, "text": "\#(text)"}"#)
+        try tool.folder.damage(text, in: "c")
+        #expect(
+            try tool.succeed("doctor", "c", "--format", "json").json()["problemsAfterRepair"] == nil
+        )
+        let json = try tool.succeed("doctor", "c", "--repair", "--format", "json").json()
+        #expect(try #require(json["problemsBeforeRepair"]?.count) > 0)
+        #expect(json["problemsAfterRepair"] == 0)
+        #expect(try tool.succeed("verify", "c", "--format", "json").json()["isClean"] == true)
+        #expect(try tool.fail(2, "get", "c", "User:2").errors.contains("lost"))
+        let again = try tool.succeed("doctor", "c", "--repair").text
+        #expect(again.contains("problems before the repair") && again.contains("no problems found"))
+    }
+
     @Test("`doctor` without a cache describes the system")
     func system() throws {
         let json = try tool.succeed("doctor", "--format", "json").json()
