@@ -81,6 +81,11 @@ package final class SingleFlight: Sendable {
 
     package init() {}
 
+    /// How many callers wait for a request.
+    package var waitingCount: Int {
+        state.withLock { $0.flights.values.reduce(0) { $0 + $1.passages.count } }
+    }
+
     /// Joins the request for a key, or begins one.
     ///
     /// - Parameters:

@@ -1,9 +1,10 @@
 import EspalierConsistency
 import EspalierModels
-import EspalierProviders
 import EspalierRecords
 import EspalierTestSupport
 import Testing
+
+@testable import EspalierProviders
 
 @MainActor @Suite("A provider fetches from the network", .timeLimit(.minutes(2)))
 struct NetworkModelTests {
@@ -123,12 +124,8 @@ struct NetworkModelTests {
             }
         }
         await network.calls.reaches(1)
-        await until {
-            cache.inner.state.withLock { _ in providers.allSatisfy { $0.missReason != nil } }
-        }
-        // A provider asks a moment after its miss. One that asked after the answer would be a
-        // request of its own.
-        try await Task.sleep(for: .milliseconds(100))
+        // One that asked after the answer would be a request of its own.
+        await until { manager.flights.waitingCount == 100 }
         let writes = cache.policies.count
         network.answer(1, with: .success(.named(1, "new")))
         for task in tasks { #expect(try await task.value?.name == "new") }
