@@ -50,7 +50,8 @@ extension CollectionDataProvider: PolicyFetching {
     func join(
         _ request: NetworkRequest<[T]>, isKept: Bool
     ) -> Passage<NetworkAnswer<SharedCollection<T>>> {
-        dataModelManager.joinCollection(request, isKept: isKept)
+        dataModelManager.joinCollection(
+            request, isKept: isKept, collection: collection(for: request.key))
     }
 
     func readStep(
@@ -110,7 +111,10 @@ extension CollectionDataProvider: PolicyFetching {
             self.lastRequested = fetch
             self.missReason = record.reason
             // After an error the key may hold a collection: it must not be overwritten by an edit.
-            if error == nil, !self.collection.isKnown { self.join(target) }
+            if error == nil, !self.collection.isKnown {
+                target.noteMiss(record.reasonOfStored)
+                self.join(target)
+            }
             completion(nil, error)
         }
         record.perform {

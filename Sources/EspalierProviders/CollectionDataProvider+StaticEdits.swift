@@ -62,8 +62,9 @@ extension CollectionDataProvider {
     ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     ///   - completion: Called on the main actor, with `nil` when the elements are appended, even if
-    ///     they are not saved yet; or with the cache's error. After an error nothing is appended,
-    ///     because the key may hold a collection that could not be read.
+    ///     they are not saved yet; or with the cache's error, or a `MissReason` if the collection is
+    ///     too large to be read. After an error nothing is appended, because the key may hold a
+    ///     collection that could not be read. One that has expired is read all the same.
     public static func append(
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager,
         policy: WritePolicy? = nil, context: (any Sendable)? = nil,
@@ -137,9 +138,10 @@ extension CollectionDataProvider {
     ) {
         manager.sharedCollections.enqueueEdit(of: cacheKey, T.self) { done in
             let provider = CollectionDataProvider(dataModelManager: manager)
-            provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) {
-                elements, error in
-                body(provider, elements, error)
+            // An edit of a collection that has expired does not lose its other elements.
+            let record = MissRecord(acceptsExpired: true)
+            provider.readCache(cacheKey, context, record) { elements, error in
+                body(provider, elements, error ?? record.reasonOfStored)
                 done()
             }
         }

@@ -420,6 +420,10 @@ extension DataProvider: TreeListener {
         self.delivery = delivery
         modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
         self.delivery = nil
+        // An override has refused the update or changed it. Further updates must find what is shown.
+        if revision != delivery.revision, model != nil {
+            consistencyManager.register(self, since: nil)
+        }
     }
 }
 

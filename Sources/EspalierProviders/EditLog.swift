@@ -27,6 +27,19 @@ struct EditLog {
 
     mutating func removeAll() { edits = [] }
 
+    /// Returns the changes of an update of a list, at the places where the elements are now, last
+    /// place first.
+    ///
+    /// - Parameter base: The revision of the list to which the update applies.
+    func changes<T>(
+        _ changed: [Int: NodeChange], inListOf base: ChangeTime
+    ) -> [(place: Int, element: T?)] {
+        let places = places(inListOf: base)
+        return changed.compactMap { ordinal, change in
+            places.now(ordinal).map { ($0, change.model as? T) }
+        }.sorted { $0.place > $1.place }
+    }
+
     /// Returns a map from the places in the list with the revision `base` to the places now.
     func places(inListOf base: ChangeTime) -> Places {
         var exempt: Set<Int> = []

@@ -167,12 +167,15 @@ extension DataModelManager {
     }
 
     /// Joins or begins the request for a collection. Its answer is posted and saved once.
+    ///
+    /// - Parameter collection: The collection under the key. The request holds it, so that edits
+    ///   made meanwhile are known when the answer comes, also if no provider shows it any more.
     func joinCollection<T: SimpleModel>(
-        _ request: NetworkRequest<[T]>, isKept: Bool
+        _ request: NetworkRequest<[T]>, isKept: Bool, collection: SharedCollection<T>
     ) -> Passage<NetworkAnswer<SharedCollection<T>>> {
         flights.join(SingleFlight.Key(.collection, T.self, request.key), isKept: isKept) { turn in
             let (elements, attempt) = try await request.ask(for: self)
-            return try await self.apply(elements, request, attempt, turn)
+            return try await self.apply(elements, to: collection, request, attempt, turn)
         }
     }
 
@@ -210,11 +213,10 @@ extension DataModelManager {
     /// changed meanwhile.
     @MainActor
     private func apply<T: SimpleModel>(
-        _ elements: [T], _ request: NetworkRequest<[T]>, _ attempt: OpenRequest, _ turn: AnswerTurn
+        _ elements: [T], to collection: SharedCollection<T>, _ request: NetworkRequest<[T]>,
+        _ attempt: OpenRequest, _ turn: AnswerTurn
     ) throws -> NetworkAnswer<SharedCollection<T>> {
-        try turn.apply {
-            let collection: SharedCollection<T> = sharedCollections.collection(
-                request.key, in: self)
+        let answer = try turn.apply {
             // Collections change on the main actor only: none comes between.
             let isOutOfDate =
                 collection.isKnown
@@ -229,11 +231,14 @@ extension DataModelManager {
                     with: elements, by: nil, save: policy(of: T.self, nil),
                     context: request.context)
             }
-            if !isOutOfDate { collection.notifyMembers() }
             return NetworkAnswer(
                 value: collection, request: attempt, isOutOfDate: isOutOfDate,
                 applied: ChangeTime(), call: call)
         }
+        // After the turn: a delegate may run the loop of the main thread, where another answer for
+        // the key is applied.
+        if !answer.isOutOfDate { collection.notifyMembers() }
+        return answer
     }
 }
 

@@ -17,6 +17,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Whether the elements were set or fetched. Until then it is not known whether the cache
     /// contains any.
     private(set) var isKnown = false
+    /// Whether a read was a miss. The list then follows the cache although it is not known.
+    private var wasMissed = false
+    /// Why elements that the cache has could not be shown: they have expired, or are too many.
+    /// Edits are not saved, because they would replace them.
+    private var unreadReason: MissReason?
     private(set) var lastUpdated = ChangeTime.zero
     /// The time at which all elements were set or requested.
     private var lastSet = ChangeTime.zero
@@ -141,9 +146,19 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         if !new.isEmpty { record(.reset, [], .cache, context: nil, except: author) }
     }
 
+    /// Notes that the cache had no elements to show.
+    ///
+    /// - Parameter reason: Why, if it has elements all the same.
+    func noteMiss(_ reason: MissReason?) {
+        guard !isKnown else { return }
+        wasMissed = true
+        unreadReason = reason
+    }
+
     private func replaceAll(with new: [T], time: ChangeTime) {
         elements = new
         isKnown = true
+        unreadReason = nil
         lastUpdated = time
         lastSet = time
         revision = ChangeTime()
@@ -161,7 +176,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ) {
         let resolved = edit.resolved(count: elements.count)
         guard let range = resolved.range else { return }
-        let neighbours = neighbours(of: range.lowerBound)
+        let neighbours = CollectionNeighbours(of: range.lowerBound, in: elements)
         let removed = elements[range]
         elements.replaceSubrange(range, with: edit.elements)
         logEdit { old, new in
@@ -224,7 +239,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ) {
         let first = min(move.source, move.destination)
         let range = first..<max(move.source, move.destination) + 1
-        let neighbours = neighbours(of: keepsModels ? move.source : first)
+        let neighbours = CollectionNeighbours(of: keepsModels ? move.source : first, in: elements)
         move.apply(to: &elements)
         logEdit { TreeEdit(move, from: $0, to: $1) }
         manager.submit(nil, context: context) {
@@ -265,15 +280,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     func post(_ models: [T], context: (any Sendable)?, _ save: () -> Void) {
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
         manager.submit(models.isEmpty ? nil : batch, context: context, save)
-    }
-
-    private func neighbours(of index: Int) -> CollectionNeighbours {
-        func identifier(_ index: Int) -> String? {
-            elements.indices.contains(index) ? elements[index].modelIdentifier : nil
-        }
-        return CollectionNeighbours(
-            count: elements.count, previous: identifier(index - 1), current: identifier(index),
-            next: identifier(index + 1))
     }
 
     // MARK: The cache
@@ -323,8 +329,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         _ policy: TreePolicy
     ) {
         cacheState.noteWhole(call)
+        // What is read meanwhile may be the list before.
+        cacheState.beginEdit(of: [])
         call.whenEnded { [weak self] failure in
             if failure != nil { self?.cacheState.noteFailure(of: call, models, policy) }
+            if failure == nil { self?.noteStored() }
+            self?.endEdit()
         }
         call.perform { manager.cacheCollection(elements, forKey: key, context: context) }
     }
@@ -364,7 +374,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: TreePolicy,
         merges: Bool, _ context: (any Sendable)?, isMove: Bool = false
     ) {
-        guard let key else { return }
+        guard let key, !keepsUnread(key, edit.elements, policy, context) else { return }
         guard manager.cacheQueue.acceptsEdits, !cacheState.isBehind else {
             return saveAll(insteadOf: edit, policy, context)
         }
@@ -379,11 +389,23 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func save(
         _ move: ElementMove, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
     ) {
-        guard let key else { return }
+        guard let key, !keepsUnread(key, [], policyOfAll, context) else { return }
         guard !cacheState.isBehind else { return saveList(context) }
         send([], policyOfAll, merges: false, context) { [manager] reply in
             manager.cacheQueue.move(move, forKey: key, expecting: neighbours, completion: reply)
         }
+    }
+
+    /// Returns whether only the models of an edit are saved, and the author is told the reason: the
+    /// cache has elements that could not be shown.
+    private func keepsUnread(
+        _ key: String, _ models: [T], _ policy: TreePolicy, _ context: (any Sendable)?
+    ) -> Bool {
+        guard let unreadReason else { return false }
+        WriteCall.active?.fail(SaveFailure(names: [key], error: unreadReason))
+        cacheState.noteUnsaved([], policy)
+        saveAgain(models, policy, context)
+        return true
     }
 
     /// Sends an edit or a move by `request`, and acts on the outcome.
@@ -405,6 +427,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             defer { self.consistencyManager.afterDelivery { self.endEdit() } }
             switch outcome {
             case .applied:
+                self.noteStored()
                 if merges { self.manager.refresh(Set(models.compactMap(\.modelIdentifier))) }
                 call?.end(nil)?()
             case .failed(let error):
@@ -434,6 +457,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
         if let call { call.record(send) } else { send() }
         call?.end(nil)?()
+    }
+
+    /// Lets lists of other types under the same key read what this one has stored.
+    private func noteStored() {
+        guard let key else { return }
+        manager.sharedCollections.refreshOthers(key, than: T.self)
     }
 
     private func endEdit() {
@@ -495,7 +524,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     func apply(_ delivery: Delivery) {
         guard delivery.time.after(lastSet), let base = delivery.base.revision else { return }
-        let found = changes(delivery.childChanges, base)
+        let found: [(place: Int, element: T?)] = log.changes(delivery.childChanges, inListOf: base)
         let changes = delivery.isFetched ? found.filter { !isUnconfirmed($0) } : found
         guard !changes.isEmpty else { return }
         for case (let place, let element?) in changes { elements[place] = element }
@@ -514,8 +543,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         save(
             after: delivery, updated: changes.compactMap(\.element), isRemoval: !removed.isEmpty)
         record(
-            .updates(steps), Self.identifiers(of: delivery.childChanges.values), .update,
-            context: delivery.context)
+            .updates(steps), delivery.changedIdentifiers, .update, context: delivery.context)
         lastUpdated = max(lastUpdated, delivery.time)
         notifyMembers()
     }
@@ -529,24 +557,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
         return cacheState.isUnconfirmed(name)
     }
-
-    private static func identifiers(of changes: some Sequence<NodeChange>) -> Set<String> {
-        changes.reduce(into: []) {
-            $0.formUnion($1.updates.changedModelIds)
-            $0.formUnion($1.updates.deletedModelIds)
-        }
-    }
-
-    /// Returns the changes of an update, at the places where the elements are now, last place
-    /// first.
-    private func changes(
-        _ changed: [Int: NodeChange], _ base: ChangeTime
-    ) -> [(place: Int, element: T?)] {
-        let places = log.places(inListOf: base)
-        return changed.compactMap { ordinal, change in
-            places.now(ordinal).map { ($0, change.model as? T) }
-        }.sorted { $0.place > $1.place }
-    }
 }
 
 extension SharedCollection: RefreshableCollection {
@@ -557,23 +567,26 @@ extension SharedCollection: RefreshableCollection {
     func refresh(clearing: Bool) {
         // Elements that were never read are read when a provider asks for them. Edits that the
         // cache lacks would be lost.
-        guard let key, isKnown, !cacheState.isBehind else { return }
+        guard let key, isKnown || wasMissed, !cacheState.isBehind else { return }
         // The cache may lack an edit that is on its way.
         guard cacheState.openEdits == 0 else {
             return cacheState.refreshAfterEdits(clearing: clearing)
         }
         let fetch = manager.beginFetch()
         // A screen does not lose what it shows because that has become too old.
-        let record = MissRecord(acceptsExpired: true)
+        let record = MissRecord(acceptsExpired: isKnown)
         let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { self.manager.endFetch(fetch) }
+            // What was read would take an edit that failed meanwhile off the screen.
+            guard !self.cacheState.isBehind else { return }
             // The collection has changed meanwhile. The next reply has the change.
             guard self.cacheState.openEdits == 0, fetch.after(self.lastSet),
                 fetch.after(self.lastUpdated)
             else { return self.refresh(clearing: clearing) }
             let isGone = error == nil && (record.reason == nil || record.reason == .notFound)
             guard let new = elements ?? (clearing && isGone ? [] : nil) else { return }
-            guard !areEqual(self.elements, new) else { return }
+            guard !self.isKnown || !areEqual(self.elements, new) else { return }
+            if !self.isKnown { for member in self.members { member.provider?.missReason = nil } }
             self.replaceAll(with: new, time: fetch)
             self.hasPartialModels = false
             self.lastFetched = fetch

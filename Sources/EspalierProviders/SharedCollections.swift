@@ -63,6 +63,15 @@ final class SharedCollections {
         }
     }
 
+    /// Reads the collections under a key again that have elements of other types: one of `type` has
+    /// changed the list that they share in the cache.
+    func refreshOthers(_ key: String, than type: Any.Type) {
+        for (name, known) in collections
+        where name.key == key && name.type != ObjectIdentifier(type) {
+            (known.collection as? any RefreshableCollection)?.refresh(clearing: false)
+        }
+    }
+
     /// Whether static edits wait for their collections, or for earlier edits.
     var isEditing: Bool { !queues.isEmpty }
 
@@ -136,6 +145,28 @@ struct CollectionModel<T: SimpleModel>: ListModel {
     func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
         guard let other = other as? CollectionModel else { return false }
         return areEqual(elements, other.elements)
+    }
+}
+
+extension CollectionNeighbours {
+    /// The neighbours of a place in a list.
+    init(of index: Int, in elements: [some SimpleModel]) {
+        func identifier(_ index: Int) -> String? {
+            elements.indices.contains(index) ? elements[index].modelIdentifier : nil
+        }
+        self.init(
+            count: elements.count, previous: identifier(index - 1), current: identifier(index),
+            next: identifier(index + 1))
+    }
+}
+
+extension Delivery {
+    /// The nodes below the elements of a list that have changed or are gone.
+    var changedIdentifiers: Set<String> {
+        childChanges.values.reduce(into: []) {
+            $0.formUnion($1.updates.changedModelIds)
+            $0.formUnion($1.updates.deletedModelIds)
+        }
     }
 }
 

@@ -162,6 +162,15 @@ final class MissRecord: Sendable {
         set { state.withLock { $0 = newValue } }
     }
 
+    /// Why the read was a miss, if the cache has what it did not return, and other reads may get
+    /// it: it must not be replaced by an edit of nothing. What can't be decoded counts as absent.
+    var reasonOfStored: MissReason? {
+        switch reason {
+        case .expired, .tooLarge, .tooDeep: reason
+        default: nil
+        }
+    }
+
     /// Runs `body`, whose read fills this record. Called once.
     func perform(_ body: () -> Void) {
         defer { isActive.store(false, ordering: .relaxed) }

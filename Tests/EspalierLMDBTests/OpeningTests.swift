@@ -27,6 +27,34 @@ struct OpeningTests {
         _ = try scratch.open(at: scratch.root + "/link")
     }
 
+    @Test("An abandoned environment is not used again, also while a read is open")
+    func abandoned() throws {
+        for isAbandoned in [true, false] {
+            let environment = try scratch.open()
+            do {
+                let read = try environment.beginRead()
+                if isAbandoned { environment.abandon() } else { environment.close() }
+                let code = code { _ = try scratch.open() }
+                #expect(code == (isAbandoned ? .alreadyOpen : nil))
+                _ = read.number
+            }
+            _ = try scratch.open()
+        }
+    }
+
+    @Test("A map that was raised in vain gets its size back")
+    func shrink() throws {
+        let environment = try scratch.open()
+        let size = environment.mapSize
+        try environment.resize(mapSize: size * 2, deadline: .seconds(1))
+        #expect(environment.mapSize == size * 2)
+        try environment.shrink(mapSize: size, deadline: .seconds(1))
+        #expect(environment.mapSize == size)
+        try environment.shrink(mapSize: size * 4, deadline: .seconds(1))
+        #expect(environment.mapSize == size)
+        try environment.write { try $0.put(environment.keyspace("nodes"), [1], [2]) }
+    }
+
     @Test("An environment that is dropped is closed")
     func dropped() throws {
         do { _ = try scratch.open() }

@@ -32,6 +32,26 @@ struct Author: Codable, NormalizedModel, Model, Equatable {
     func forEach(_ visit: (any Model) -> Void) {}
 }
 
+/// What another screen shows of an article.
+struct Headline: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var version: Int
+    var modelIdentifier: String? { "Article:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
+
+/// A provider that shows no updates while it is told to refuse them.
+final class StubbornProvider: DataProvider<Article> {
+    var refuses = false
+
+    override func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {
+        if !refuses { super.modelUpdated(model, updates: updates, context: context) }
+    }
+}
+
 /// Whatever writes, in whichever order: when all writes have ended, each screen shows what the
 /// cache has. No write undoes a later one.
 @MainActor @Suite("Screens and cache end with the same models", .timeLimit(.minutes(10)))
@@ -48,6 +68,11 @@ final class ConvergenceTests {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func until(_ condition: () -> Bool) async {
+        for _ in 0..<5_000 where !condition() { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(condition())
+    }
 
     // MARK: Lists
 
@@ -109,6 +134,40 @@ final class ConvergenceTests {
         let stored = await cache.collection(of: Article.self, forKey: "posts")
         #expect(stored == list.data)
         #expect(try cache.verify().problems.isEmpty)
+    }
+
+    @Test("Lists of two types under one key have the same elements")
+    func twoTypes() async {
+        let (list, _) = await screens()
+        let headlines = CollectionDataProvider<Headline>(dataModelManager: manager)
+        await withCheckedContinuation { continuation in
+            headlines.fetchDataFromCache(withCacheKey: "posts") { _, _ in continuation.resume() }
+        }
+        #expect(headlines.data.map(\.id) == [1, 2, 3])
+        list.append([Article(id: 4, version: 1)])
+        await manager.flush()
+        await until { headlines.data.map(\.id) == [1, 2, 3, 4] }
+        headlines.remove(at: 0)
+        await manager.flush()
+        await until { list.data.map(\.id) == [2, 3, 4] }
+        let stored = await cache.collection(of: Article.self, forKey: "posts")
+        #expect(stored?.map(\.id) == [2, 3, 4])
+    }
+
+    @Test("A provider that refuses an update gets the later ones of what it shows")
+    func refused() async {
+        let other = Author(id: 9, version: 1)
+        let provider = StubbornProvider(dataModelManager: manager)
+        provider.setData(Article(id: 1, version: 1, author: old))
+        await manager.flush()
+        provider.refuses = true
+        manager.updateModel(Article(id: 1, version: 2, author: other))
+        await manager.flush()
+        provider.refuses = false
+        #expect(provider.data?.author == old)
+        manager.updateModel(new)
+        await manager.flush()
+        #expect(provider.data?.author == new)
     }
 
     @Test("A move does not undo what others have just written", arguments: [Step.move, .remove])

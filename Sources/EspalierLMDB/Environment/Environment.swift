@@ -171,6 +171,13 @@ public final class Environment: Sendable {
         gate.close()
     }
 
+    /// Closes the environment as ``close()`` does, after a failure from which it does not recover.
+    /// It is never used again, also if its files are opened while a transaction is still open.
+    public func abandon() {
+        guard !handle.isInherited else { return }
+        gate.abandon()
+    }
+
     /// Whether ``close()`` was called. Transactions may still be open.
     public var isClosed: Bool { handle.isInherited || gate.isClosing }
 
@@ -479,6 +486,23 @@ public final class Environment: Sendable {
         try gate.resize(deadline: deadline) { () throws(LMDBError) in
             try handle.setMapSize(size)
             handle.setLimited(false)
+        }
+    }
+
+    /// Lowers the size of the map, after a larger one was of no use. A size above the current one
+    /// has no effect. LMDB keeps the map from becoming smaller than the pages of the last commit.
+    ///
+    /// - Parameters:
+    ///   - mapSize: The new size in bytes. It is rounded down to whole pages.
+    ///   - deadline: How long to wait for open transactions.
+    /// - Throws: ``LMDBError``, as ``resize(mapSize:deadline:)`` does.
+    /// - Complexity: The same as ``resize(mapSize:deadline:)``.
+    public func shrink(mapSize: Int, deadline: Duration) throws(LMDBError) {
+        precondition(mapSize > 0, "the map size must be positive")
+        let size = EnvironmentHandle.wholePages(mapSize)
+        guard size < self.mapSize else { return }
+        try gate.resize(deadline: deadline) { () throws(LMDBError) in
+            try handle.setMapSize(size)
         }
     }
 

@@ -20,7 +20,7 @@ final class TransactionGate: Sendable {
         /// The threads inside: one entry for each transaction and each call under way.
         var threads: [UInt] = []
         var isClosing = false
-        /// There is no map any more, so no transaction may begin.
+        /// There is no map any more, or LMDB refuses every transaction, so none may begin.
         var isMapLost = false
         /// Threads that are not inside wait for the resize.
         var isResizing = false
@@ -167,6 +167,12 @@ final class TransactionGate: Sendable {
         guard let idle else { return }
         for reader in idle { unsafe LMDBCalls.abort(reader.pointer) }
         leave()
+    }
+
+    /// Refuses new threads for ever.
+    func abandon() {
+        state.withLock { $0.isMapLost = true }
+        close()
     }
 
     /// Admits threads again if the environment is closing and some thread is still inside. Returns

@@ -116,7 +116,7 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
-            return completion(CacheError.noIdentifier)
+            return engine.runOnAnotherThread { completion(CacheError.noIdentifier) }
         }
         let policy = Self.policy(options.policy, of: models)
         let ticket = submit { flattener in
@@ -213,7 +213,7 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let entries = Self.entries(of: model, cacheKey)
-        guard !entries.isEmpty else { return completion(nil) }
+        guard !entries.isEmpty else { return engine.runOnAnotherThread { completion(nil) } }
         finish(delete(entries), completion)
     }
 

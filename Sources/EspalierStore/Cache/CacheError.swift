@@ -163,6 +163,10 @@ extension CacheError {
 }
 
 extension CacheError {
+    /// Whether the other writes of a group fail for the same reason: each would wait for the lock
+    /// again, or be made after the loss of the directory without those before it.
+    var failsAllThatWait: Bool { isLockTimeout || code == .directoryGone }
+
     /// Whether another process held the lock of the writer or of the guard until the deadline. The
     /// writes that wait would wait for the same lock.
     var isLockTimeout: Bool {

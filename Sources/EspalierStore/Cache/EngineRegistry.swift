@@ -31,6 +31,8 @@ final class EngineRegistry: Sendable {
             if let engine = try openNow(path: path, configuration: configuration, create: create) {
                 return engine
             }
+            // Its closing may wait for the code that opens it.
+            guard !AppCodeScope.isInside else { throw .waitInsideRead }
             Thread.sleep(forTimeInterval: 0.001)
         }
     }

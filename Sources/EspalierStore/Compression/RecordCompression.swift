@@ -117,8 +117,9 @@ package final class FrameDecoder {
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else {
                 return nil
             }
-            // A snapshot sees only committed dictionaries, so all readers may use them.
-            if let dictionary = RecordDictionary(stored.bytes) {
+            // All readers may use what is committed. A transaction under way may fail, and its
+            // number for a dictionary be given to another one.
+            if try snapshot.commitNumber() != nil, let dictionary = RecordDictionary(stored.bytes) {
                 // Another process has stored it, and may have deleted older ones.
                 let numbers = try snapshot.dictionaryNumbers(generation.keyspaces)
                 generation.dictionaries.removeAll(except: Set(numbers))

@@ -92,8 +92,9 @@ final class TrainingScheduler: Sendable {
         self.wakeWriter = wakeWriter
     }
 
-    /// Takes the samples that a training under way lacks, and waits for its end: a process that
-    /// stores little and ends soon would otherwise never train.
+    /// Takes the samples that a training under way lacks. The first dictionary is trained with the
+    /// last of them, before this returns: a process that stores little and ends soon would
+    /// otherwise never train. A later training that runs on the thread is left out.
     ///
     /// - Complexity: Less than a tenth of a second.
     func finishTraining() {

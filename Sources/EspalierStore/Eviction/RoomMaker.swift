@@ -267,10 +267,11 @@ final class RoomMaker: Sendable {
             .max { ($0.lag ?? 0) < ($1.lag ?? 0) }?.processIdentifier
     }
 
-    /// Returns why no room can be made if nothing can be evicted and no read holds pages: pins, or
-    /// nothing that this process knows. Then a new generation has to begin.
+    /// Returns why no room can be made if nothing can be evicted and no read holds pages: pins,
+    /// optimistic changes, or nothing that this process knows. Then a new generation has to begin.
     private func failure(_ generation: Generation, _ committer: Committer) -> any Error {
         if committer.pinCount > 0 { return CacheError.pinnedFull(generation.budget) }
+        if committer.hasLayerEntries { return CacheError.full(generation.budget) }
         return committer.isExhausted ? BudgetDeadlock() : full(generation, committer)
     }
 

@@ -261,7 +261,7 @@ final class GenerationHolder: Sendable {
         state.withLock { state in
             if state.live === generation { state.live = nil }
         }
-        generation.environment.close()
+        generation.environment.abandon()
     }
 
     /// Returns the live generation, and opens it if this process has not. Replaces a damaged or
@@ -408,6 +408,15 @@ final class GenerationHolder: Sendable {
     /// - Parameter blamed: The generation to replace. If it is no longer live, nothing is replaced.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         guard !configuration.isReadOnly else { throw CacheError.readOnly }
+        // A tool may be about to save what is left of a damaged cache.
+        guard create || reason != .damaged else {
+            throw CacheError(
+                .damaged,
+                """
+                The cache's files are damaged. Open it to write, or delete the directory, and \
+                store anew.
+                """)
+        }
         return try withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
@@ -435,6 +444,9 @@ final class GenerationHolder: Sendable {
 
     // MARK: - Files that are gone
 
+    /// The name of the generation that this process opened last.
+    var liveName: String? { state.withLock { $0.live?.name } }
+
     /// Whether the files of the live generation are still where this process has opened them.
     var isInPlace: Bool {
         let (live, guardFile) = state.withLock { ($0.live, $0.guardFile) }
@@ -447,8 +459,9 @@ final class GenerationHolder: Sendable {
     /// Makes directory and files anew after they were removed or renamed, or opens the cache that
     /// another process has made there meanwhile.
     ///
-    /// - Throws: If the directory can't be made, if another cache of this process uses it, or if
-    ///   this holder creates nothing.
+    /// - Throws: If the directory can't be made, if another cache of this process uses it, if
+    ///   another process keeps the lock of the guard for longer than `writeDeadline`, or if this
+    ///   holder creates nothing.
     func replaceMissing() throws {
         try onMove(directory.prepare(create: create))
         let known = try guardFile
@@ -456,7 +469,7 @@ final class GenerationHolder: Sendable {
         // A new file, if the old one is gone: no other process finds the old one.
         let guardFile =
             isGuardInPlace ? known : try GuardFile(path: directory.guardPath, create: create)
-        try guardFile.withExclusiveLock { lock in
+        try guardFile.withExclusiveLock(deadline: configuration.writeDeadline) { lock in
             let lost = state.withLock { state in
                 if !isGuardInPlace {
                     state.listeners?.close()
@@ -472,11 +485,14 @@ final class GenerationHolder: Sendable {
                 guard create else { throw CacheError.noCache }
                 _ = try makeGeneration(under: lock, after: lost, because: .directoryGone)
             } else {
-                state.withLock { $0.live = nil }
+                // Told with the next generation that is opened, also if that is not this one.
+                state.withLock { state in
+                    state.live = nil
+                    state.loss = state.loss ?? Loss(reason: .directoryGone, lifetime: nil)
+                }
                 // Closed before the reopening, which may open the same file again.
                 lost?.environment.close()
                 _ = try reopen(under: lock)
-                onReplace(.directoryGone)
             }
         }
     }
@@ -519,9 +535,16 @@ extension GenerationHolder {
         try withExclusiveLock { lock in
             let live = try reopen(under: lock)
             guard budget > live.budget else { return }
+            let old = live.environment.mapSize
             try live.environment.resize(
                 mapSize: Generation.mapSize(for: budget), deadline: Self.firstDeadline)
-            try live.store(budget)
+            do {
+                try live.store(budget)
+            } catch {
+                // The file must not grow beyond the budget that stays.
+                try? live.environment.shrink(mapSize: old, deadline: Self.firstDeadline)
+                throw error
+            }
             install(Generation(live, number: lock.advanceGeneration(), budget: budget))
         }
     }

@@ -71,20 +71,30 @@ struct LayerTable: Sendable {
         var key: EntryKey?
         var bytes: [UInt8] = []
         var entries: [(EntryKey, [UInt8])] = []
-        let start = EntryKey(first, 0).bytes(part: 0)
+        var damagedKeys = 0
+        // All keys, the damaged ones below the first kind included.
+        let start = first == .layer ? [0] : EntryKey(first, 0).bytes(part: 0)
         try transaction.forEach(in: keyspace, from: start) { stored, value in
-            let next = EntryKey(stored)
+            guard let next = EntryKey(stored) else {
+                damagedKeys += 1
+                return true
+            }
             if let key, next != key {
                 entries.append((key, bytes))
                 bytes = []
             }
             key = next
-            if next == nil { isDamaged = true }
             bytes += try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
             return true
         }
         if let key { entries.append((key, bytes)) }
         for (key, bytes) in entries { load(key, bytes) }
+        if damagedKeys > 0 {
+            isDamaged = true
+            // The key of a later part fails the check of its entry, which is counted then. What the
+            // others were is not known.
+            if lost == LostChanges() { lost.layers = damagedKeys }
+        }
         link()
     }
 

@@ -73,8 +73,8 @@ extension CommitTransaction {
     // MARK: - A new layer
 
     /// Throws if layers and outboxes take more than an eighth of the budget.
-    func checkLayerLimit() throws {
-        guard layers.byteCount <= generation.budget.bytes / 8 else {
+    func checkLayerLimit(adding byteCount: Int = 0) throws {
+        guard layers.byteCount + byteCount <= generation.budget.bytes / 8 else {
             throw CacheError.optimisticFull(generation.budget)
         }
     }

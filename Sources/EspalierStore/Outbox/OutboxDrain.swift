@@ -186,7 +186,7 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
         let attempts = entry.attempts + 1
         let delay = isLast ? nil : retry.delay(afterAttempt: attempts)
         let step = OutboxStep.fail(
-            entry.name, attempts: attempts, "\(error)", isLast: delay == nil)
+            entry.name, number: entry.number, attempts: attempts, "\(error)", isLast: delay == nil)
         do {
             try await outbox.cache.submit(isDroppable: false) { _ in .outbox(step) }.committed
         } catch let error as CacheError where error.code == .notFound {
@@ -207,12 +207,14 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
             try await cache.submit(isDroppable: false) { flattener in
                 let sections = try answer.batch.sections(flattener)
                 return .outbox(
-                    .finish(entry.name, sections, replacesChange: answer.replacesChange))
+                    .finish(
+                        entry.name, number: entry.number, sections,
+                        replacesChange: answer.replacesChange))
             }.committed
             return nil
         } catch let error as CacheError where error.code != .closed {
             try await cache.submit(isDroppable: false) { _ in
-                .outbox(.finish(entry.name, [], replacesChange: false))
+                .outbox(.finish(entry.name, number: entry.number, [], replacesChange: false))
             }.committed
             return error
         }

@@ -86,8 +86,12 @@ struct OutboxName: Hashable, Sendable {
         self.init(outbox: Identifier(outbox), id: Identifier(id))
     }
 
-    /// The name of the operation's optimistic change.
-    var change: String { "\(changedKey)/\(id.string)" }
+    /// The name of the operation's optimistic change. A slash in the name of the outbox is escaped,
+    /// so that no two operations have the same.
+    var change: String {
+        let outbox = outbox.string.replacing("%", with: "%25").replacing("/", with: "%2F")
+        return "\(Self.changedKey(outbox))/\(id.string)"
+    }
 
     /// The key that change sets list when the outbox has changed.
     var changedKey: String { Self.changedKey(outbox.string) }
@@ -106,12 +110,12 @@ struct OutboxDraft: Sendable {
 enum OutboxStep: Sendable {
     /// Adds an operation, with the writes of its optimistic change.
     case add(OutboxDraft, [BatchSection])
-    /// Notes an attempt that has failed. After the last one the operation is a dead letter and its
-    /// change is rolled back.
-    case fail(OutboxName, attempts: Int, String, isLast: Bool)
+    /// Notes an attempt that has failed, of the operation with a number. After the last one the
+    /// operation is a dead letter and its change is rolled back.
+    case fail(OutboxName, number: UInt64, attempts: Int, String, isLast: Bool)
     /// Removes an operation that was sent, confirms its change, and makes writes over it or in its
-    /// place.
-    case finish(OutboxName, [BatchSection], replacesChange: Bool)
+    /// place. The number tells it from one of the same name that was added after it was dropped.
+    case finish(OutboxName, number: UInt64, [BatchSection], replacesChange: Bool)
     /// Lets a dead letter wait again, and applies its change again.
     case revive(OutboxName)
     /// Removes an operation, and rolls its change back.
@@ -119,7 +123,7 @@ enum OutboxStep: Sendable {
 
     var sections: [BatchSection] {
         switch self {
-        case .add(_, let sections), .finish(_, let sections, _): sections
+        case .add(_, let sections), .finish(_, _, let sections, _): sections
         case .fail, .revive, .drop: []
         }
     }

@@ -24,15 +24,18 @@ extension CommitTransaction {
         case .add(let draft, let sections):
             name = draft.name
             try add(draft, sections, in: &transaction)
-        case .fail(let failed, let attempts, let failure, let isLast):
+        case .fail(let failed, let number, let attempts, let failure, let isLast):
             name = failed
-            try fail(name, attempts, failure, isLast: isLast, in: &transaction)
-        case .finish(let finished, let sections, let replacesChange):
+            try fail(name, number, attempts, failure, isLast: isLast, in: &transaction)
+        case .finish(let finished, let number, let sections, let replacesChange):
             name = finished
-            if let entry = layers.operation(name) {
+            let entry = layers.operation(name)
+            if let entry, entry.number == number {
                 try layers.remove(entry, in: &transaction)
             }
-            let layer = layers.layer(name.change)
+            // One of the same name that was added meanwhile keeps its change.
+            let isOther = entry.map { $0.number != number } ?? false
+            let layer = isOther ? nil : layers.layer(name.change)
             let own = try replacesChange ? [] : layer?.sections ?? []
             try confirm(layer, with: own + sections, in: &transaction)
         case .revive(let revived):
@@ -56,8 +59,12 @@ extension CommitTransaction {
         _ draft: OutboxDraft, _ sections: [BatchSection], in transaction: inout WriteTransaction
     ) throws {
         guard layers.operation(draft.name) == nil else { throw CacheError.pendingOperation }
+        // Before anything is written: nothing is to be evicted for what can't be added.
+        try checkLayerLimit(adding: draft.payload.count)
+        // No two operations of a name have the same number, also if the first one was dropped.
         let entry = OutboxEntry(
-            number: layers.nextOperation, draft, addedAt: WriteTime(now),
+            number: max(layers.nextOperation, changes.commit &<< 16), draft,
+            addedAt: WriteTime(now),
             hasChange: !sections.isEmpty)
         try layers.set(entry, in: &transaction)
         if sections.isEmpty {
@@ -68,10 +75,11 @@ extension CommitTransaction {
     }
 
     private func fail(
-        _ name: OutboxName, _ attempts: Int, _ failure: String, isLast: Bool,
+        _ name: OutboxName, _ number: UInt64, _ attempts: Int, _ failure: String, isLast: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         var entry = try operation(name)
+        guard entry.number == number else { throw CacheError.noOperation }
         entry.attempts = attempts
         entry.failure = String(failure.prefix(Self.longestFailure))
         if isLast {

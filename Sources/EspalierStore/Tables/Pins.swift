@@ -209,8 +209,8 @@ final class PinnedRecords: @unchecked Sendable {
     private var cost: Int
     /// The number of pins.
     private(set) var pins: Int
-    /// The number of entries of optimistic changes.
-    private var layerEntries: Int
+    /// The number of entries of optimistic changes and outboxes.
+    private(set) var layerEntries: Int
     private var released = 0
 
     init(

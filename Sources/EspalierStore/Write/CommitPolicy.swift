@@ -25,7 +25,7 @@ import EspalierLMDB
 ///
 /// A write never fails because of the writes that are committed with it: where the table says
 /// "fail", the committer commits the operations of a group one by one, each with attempts of its
-/// own.
+/// own. If one of them fails as all that wait do, the rest of the group does, too.
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
 /// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, and no

@@ -60,8 +60,17 @@ extension Committer {
         let now = ContinuousClock.now
         let lastSeen = state.withLock { $0.lastSeen }
         if !looksNow, let lastSeen, now - lastSeen < Self.sightInterval { return }
+        let live = generations.liveName
         guard !generations.isInPlace else {
-            state.withLock { $0.lastSeen = now }
+            // A new generation may have begun since an attempt below has failed.
+            let missing = state.withLock { state in
+                state.lastSeen = now
+                return state.missingGeneration.take()
+            }
+            guard let missing, missing != live else { return }
+            feed?.beginCommit()
+            defer { feed?.cancelCommit() }
+            announceNewGeneration()
             return
         }
         feed?.beginCommit()
@@ -69,10 +78,16 @@ extension Committer {
         do {
             try generations.replaceMissing()
         } catch {
-            state.withLock { $0.lastSeen = nil }
+            state.withLock { state in
+                state.lastSeen = nil
+                state.missingGeneration = state.missingGeneration ?? live ?? ""
+            }
             throw .directoryGone(cause: error)
         }
-        state.withLock { $0.lastSeen = now }
+        state.withLock { state in
+            state.lastSeen = now
+            state.missingGeneration = nil
+        }
         announceNewGeneration()
         throw .directoryGone(cause: nil)
     }

@@ -42,6 +42,8 @@ final class Committer: Sendable {
         var upkeep = FileUpkeep()
         /// When the files were last seen in their place; nil after they were found missing.
         var lastSeen: ContinuousClock.Instant? = .now
+        /// The name of the generation whose files are gone and could not be replaced yet.
+        var missingGeneration: String?
         /// When to ask for more room on a disk that was full.
         var diskRetry: ContinuousClock.Instant?
         var groupBytes = PagePlan(capacity: 256).groupBytes
@@ -91,6 +93,9 @@ final class Committer: Sendable {
     /// The number of pins in the generation of the last commit.
     var pinCount: Int { state.withLock { $0.tables?.pinned.pins ?? 0 } }
 
+    /// Whether the generation of the last commit had optimistic changes or operations of outboxes.
+    var hasLayerEntries: Bool { state.withLock { ($0.tables?.pinned.layerEntries ?? 0) > 0 } }
+
     /// Whether the last commit found nothing that it could evict.
     var isExhausted: Bool { state.withLock { $0.isExhausted } }
 
@@ -128,11 +133,7 @@ final class Committer: Sendable {
                     case .limitToFile: try limitToFile(generation, after: error)
                     case .reopen: try generation.map { try generations.recover($0, from: error) }
                     case .newGeneration(let reason): try replace(generation, because: reason)
-                    case .oneByOne:
-                        for (index, operation) in operations.enumerated() {
-                            commit([operation]) { result(index, $1) }
-                        }
-                        return
+                    case .oneByOne: return commitOneByOne(operations, result: result)
                     // `commitMakingRoom` makes room itself. Other operations fail if pages run out.
                     case .makeRoom, .fail: throw error
                     }
@@ -149,6 +150,26 @@ final class Committer: Sendable {
                     for index in operations.indices { result(index, .failure(reason)) }
                     return
                 }
+            }
+        }
+    }
+
+    /// Commits each operation by itself, after they have failed together.
+    private func commitOneByOne(
+        _ operations: [WriteOperation], result: (Int, Result<Void, CacheError>) -> Void
+    ) {
+        // Why this operation and all after it fail.
+        var common: CacheError?
+        for (index, operation) in operations.enumerated() {
+            if common == nil {
+                commit([operation]) { _, outcome in
+                    if case .failure(let error) = outcome, error.failsAllThatWait {
+                        common = error
+                    }
+                    result(index, outcome)
+                }
+            } else if let common {
+                result(index, .failure(common))
             }
         }
     }
@@ -550,7 +571,7 @@ final class Committer: Sendable {
         }
     }
 
-    /// Stores the dictionary of a training under way when the cache closes.
+    /// Stores the first dictionary when the cache closes, if its samples are being taken.
     func finishTraining() {
         guard !generations.isReadOnly else { return }
         training.finishTraining()

@@ -29,6 +29,28 @@ struct DamagedFileTests {
         cache.close()
     }
 
+    @Test("A cache that was opened only to look at it keeps a file that is damaged meanwhile")
+    func damagedMeanwhile() throws {
+        let scratch = try Injured.makeCache()
+        let path = try Injured.dataPath(scratch)
+        let cache = try NormalizedCache.existing(
+            directory: scratch.directory, configuration: .forTests)
+        let name = try cache.generation.name
+        let generation = try cache.generation
+        #expect(
+            code { _ = try cache.engine.generations.replace(generation, because: .damaged) }
+                == .damaged)
+        // The writer looks after the file when it is idle.
+        cache.engine.committer.addDamage(in: generation)
+        try cache.set(Person("p:new", "New")).wait()
+        cache.close()
+        #expect(FileManager.default.fileExists(atPath: path))
+        let again = try scratch.open()
+        #expect(try again.generation.name == name)
+        #expect(again.read(Person.self, "p:1") != nil && again.read(Person.self, "p:new") != nil)
+        again.close()
+    }
+
     @Test(
         "A stored budget that no configuration can have is damage",
         arguments: [0, 1, 4_096, (1 << 20) - 1, (64 << 30) + 1, .max])

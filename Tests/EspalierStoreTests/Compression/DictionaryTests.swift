@@ -35,6 +35,36 @@ struct DictionaryTests {
         }
     }
 
+    @Test("A transaction under way shares no dictionary with readers, because it may fail")
+    func underWay() throws {
+        try CompressedCache.with { cache in
+            let generation = try cache.generation
+            let numbers = try cache.dictionaries.entries.keys.sorted()
+            #expect(!numbers.isEmpty)
+            func known() -> [Int] {
+                generation.dictionaries.all.indices.filter {
+                    generation.dictionaries.all[$0] != nil
+                }
+            }
+            func readAll(_ snapshot: Snapshot) throws {
+                generation.blocks.removeAll()
+                let stored = try StoredRecords(snapshot, generation)
+                try stored.forEachHandle { handle in
+                    _ = try stored.record(handle)
+                    return true
+                }
+            }
+            for number in numbers { generation.dictionaries.remove(number) }
+            do {
+                let transaction = try generation.environment.beginWrite()
+                try readAll(transaction.snapshot)
+            }
+            #expect(known().isEmpty)
+            try generation.environment.read { try readAll($0.snapshot) }
+            #expect(!known().isEmpty)
+        }
+    }
+
     @Test("The counts of dictionaries follow writes, deletes and evictions")
     func counts() throws {
         try CompressedCache.with { cache in

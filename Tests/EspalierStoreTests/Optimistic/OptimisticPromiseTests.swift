@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import EspalierTestSupport
 import Foundation
 import Testing
 
@@ -86,6 +87,64 @@ struct OptimisticPromiseTests {
             #expect(cache.read(Memo.self, "Memo:2")?.text == "b")
             try cache.optimisticChange("b").rollback().wait()
             #expect(cache.read(Memo.self, "Memo:2") == nil)
+        }
+    }
+
+    @Test(
+        "A damaged key of a change loses this change, and neither the next one nor an operation",
+        arguments: [true, false])
+    func damagedKey(isNewest: Bool) async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            try cache.optimistically(id: "a") { $0.set(Memo(id: 1, text: "a")) }.applied.wait()
+            try cache.optimistically(id: "b") { $0.set(Memo(id: 2, text: "b")) }.applied.wait()
+            try outbox.add(SendMemo(id: 3), id: "3").wait()
+            // A kind below all others stands first, and one above them last.
+            let (kind, number): (EntryKey.Kind, UInt64) =
+                try isNewest
+                ? (.operation, #require(cache.outboxEntries().first).number) : (.layer, 1)
+            try cache.tamper { transaction, keyspaces in
+                var key = EntryKey(kind, number).bytes(part: 0)
+                let value = try #require(try transaction.value(keyspaces.layers, key))
+                try transaction.delete(keyspaces.layers, key)
+                key[0] = isNewest ? 7 : 0
+                try transaction.put(keyspaces.layers, key, value)
+            }
+            try cache.set(Memo(id: 9, text: "next")).wait()
+            var events = cache.events().makeAsyncIterator()
+            // The kind of the entry is not known.
+            #expect(await events.next() == .optimisticChangesLost(changes: 1, operations: 0))
+            #expect(try cache.optimisticChanges().map(\.id) == (isNewest ? ["a", "b"] : ["b"]))
+            #expect(try outbox.operations().map(\.id) == (isNewest ? [] : ["3"]))
+            #expect(cache.texts([1, 2]) == [isNewest ? "a" : nil, "b"])
+            try expectClean(cache)
+        }
+    }
+
+    @Test("A write that does not fit beside optimistic changes fails, and empties nothing")
+    func fullOfChanges() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            var random = SeededGenerator(quietly: 3)
+            func text(_ count: Int) -> String {
+                String(
+                    decoding: (0..<count).map { _ in UInt8.random(in: 33..<127, using: &random) },
+                    as: UTF8.self)
+            }
+            for id in 1...4 {
+                try cache.optimistically(id: "\(id)") { $0.set(Memo(id: id, text: text(20_000))) }
+                    .applied.wait()
+            }
+            for count in stride(from: 20, through: 60, by: 4) {
+                let texts = (0..<count).map { _ in text(18_000) }
+                try? cache.transaction { transaction in
+                    for (id, text) in texts.enumerated() {
+                        try transaction.set(Memo(id: 100 + id, text: text))
+                    }
+                }
+                #expect(try cache.optimisticChanges().count == 4, "\(count)")
+                #expect(try cache.statistics().generationsReplaced.isEmpty)
+            }
+            try expectClean(cache)
         }
     }
 

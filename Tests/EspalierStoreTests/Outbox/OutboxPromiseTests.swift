@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierStore
@@ -65,6 +66,63 @@ struct OutboxPromiseTests {
         }
     }
 
+    @Test("What does not fit into an outbox evicts nothing")
+    func tooLarge() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            for id in 1...60 {
+                try cache.set(Memo(id: id, text: String(repeating: "\(id) ", count: 4_000))).wait()
+            }
+            let before = try cache.statistics()
+            let outbox = cache.outbox("texts", of: String.self)
+            for size in [200_000, 600_000, 3_000_000] {
+                let ticket = try outbox.add(String(repeating: "x", count: size))
+                #expect(code(ticket) == .optimisticFull)
+            }
+            let after = try cache.statistics()
+            #expect(after.nodes == before.nodes)
+            #expect(after.evictions.records == before.evictions.records)
+        }
+    }
+
+    @Test("Names with slashes are no names of other outboxes")
+    func slashes() throws {
+        try withCache { cache in
+            let (first, second) = (
+                cache.outbox("a", of: SendMemo.self), cache.outbox("a/b", of: SendMemo.self)
+            )
+            try first.add(SendMemo(id: 1), id: "b/c") { $0.set(Memo(id: 1, text: "one")) }.wait()
+            try second.add(SendMemo(id: 2), id: "c") { $0.set(Memo(id: 2, text: "two")) }.wait()
+            try first.drop("b/c").wait()
+            #expect(cache.texts([1, 2]) == [nil, "two"])
+            #expect(try second.operations().map(\.id) == ["c"])
+            #expect(try cache.optimisticChanges().map(\.id) == ["outbox/a%2Fb/c"])
+        }
+    }
+
+    @Test(
+        "An operation added under the name of one that is being sent is sent, too",
+        arguments: [true, false])
+    func addedAgain(fails: Bool) async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            try await outbox.add(SendMemo(id: 1), id: "x") { $0.set(Memo(id: 1, text: "old")) }
+                .committed
+            let sent = Mutex<[Int]>([])
+            let report = try await outbox.drain(judging: { _ in .giveUp }) { operation, _ in
+                sent.withLock { $0.append(operation.id) }
+                guard operation.id == 1 else { return .sent }
+                try await outbox.drop("x").committed
+                try await outbox.add(SendMemo(id: 2), id: "x") { $0.set(Memo(id: 2, text: "new")) }
+                    .committed
+                if fails { throw NetworkFailure() }
+                return .sent(Memo(id: 1, text: "answer"))
+            }
+            #expect(sent.withLock { $0 } == [1, 2] && report.dead == 0)
+            #expect(cache.texts([1, 2]) == [fails ? nil : "answer", "new"])
+            #expect(try outbox.operations().isEmpty && cache.optimisticChanges().isEmpty)
+        }
+    }
+
     @Test("Eviction reaches neither operations nor their changes")
     func eviction() async throws {
         try await withCache(.forTests(budget: .mebibytes(1))) { cache in
@@ -87,7 +145,7 @@ struct OutboxPromiseTests {
         try await withCache { cache in
             let outbox = cache.outbox("memos", of: SendMemo.self)
             for id in 1...3 { try outbox.add(id, shown: "shown").wait() }
-            try cache.damageLayerEntry(.operation, 2)
+            try cache.damageLayerEntry(.operation, cache.outboxEntries()[1].number)
             #expect(try !cache.verify().isClean)
             #expect(try outbox.operations().map(\.id) == ["1", "3"])
             let server = TestServer()
