@@ -73,7 +73,9 @@ struct DeepVerifier {
 
     private mutating func decode(_ record: Record) throws {
         let bytes = record.values
-        let (owner, elements) = owners[record.handle] ?? (record, 0..<0)
+        // A segment whose collection is lost has none, until it is removed.
+        let owned = owners[record.handle]
+        let (owner, elements) = owned ?? (record, 0..<0)
         try ByteReader.reading(bytes) { reader in
             switch record.nameSpace {
             case .node:
@@ -88,7 +90,7 @@ struct DeepVerifier {
                 guard let count = try reader.readArrayCount() else {
                     throw FormatError.malformed("a segment without elements")
                 }
-                if count != elements.count {
+                if owned != nil, count != elements.count {
                     report(
                         7, record, nil,
                         "\(count) elements of a segment that counts as \(elements.count)")

@@ -62,8 +62,8 @@ extension CollectionDataProvider {
     ///   - policy: As for the function of the same name of a provider.
     ///   - context: A value that is passed to the delegates and to the cache.
     ///   - completion: Called on the main actor, with `nil` when the elements are appended, even if
-    ///     they are not saved yet; or with the cache's error, or a `MissReason` if the collection is
-    ///     too large to be read. After an error nothing is appended, because the key may hold a
+    ///     they are not saved yet; or with the cache's error, or a `MissReason` if the collection
+    ///     is too large to be read. After an error nothing is appended, because the key may hold a
     ///     collection that could not be read. One that has expired is read all the same.
     public static func append(
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager,

@@ -420,7 +420,7 @@ extension DataProvider: TreeListener {
         self.delivery = delivery
         modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
         self.delivery = nil
-        // An override has refused the update or changed it. Further updates must find what is shown.
+        // An override has refused the update or changed it. Later ones must find what is shown.
         if revision != delivery.revision, model != nil {
             consistencyManager.register(self, since: nil)
         }

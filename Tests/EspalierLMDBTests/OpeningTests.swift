@@ -38,6 +38,7 @@ struct OpeningTests {
                 #expect(code == (isAbandoned ? .alreadyOpen : nil))
                 _ = read.number
             }
+            environment.close()
             _ = try scratch.open()
         }
     }

@@ -172,11 +172,8 @@ public final class Environment: Sendable {
     }
 
     /// Closes the environment as ``close()`` does, after a failure from which it does not recover.
-    /// It is never used again, also if its files are opened while a transaction is still open.
-    public func abandon() {
-        guard !handle.isInherited else { return }
-        gate.abandon()
-    }
+    /// It is never used again, not even if a transaction is still open.
+    public func abandon() { if !handle.isInherited { gate.abandon() } }
 
     /// Whether ``close()`` was called. Transactions may still be open.
     public var isClosed: Bool { handle.isInherited || gate.isClosing }
@@ -489,8 +486,8 @@ public final class Environment: Sendable {
         }
     }
 
-    /// Lowers the size of the map, after a larger one was of no use. A size above the current one
-    /// has no effect. LMDB keeps the map from becoming smaller than the pages of the last commit.
+    /// Lowers the size of the map. A size above the current one has no effect. LMDB keeps the map
+    /// from becoming smaller than the pages of the last commit.
     ///
     /// - Parameters:
     ///   - mapSize: The new size in bytes. It is rounded down to whole pages.

@@ -368,6 +368,11 @@ extension CacheError {
         or use another identifier.
         """)
 
+    static let damagedFiles = CacheError(
+        .damaged,
+        """
+        The cache's files are damaged. Open it to write, or delete the directory, and store anew.
+        """)
     static let noOperation = CacheError(
         .notFound,
         """

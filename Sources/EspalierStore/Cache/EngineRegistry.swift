@@ -47,6 +47,10 @@ final class EngineRegistry: Sendable {
         guard !path.isEmpty else {
             throw CacheError(.badDirectory, "The path is empty. Name a directory.")
         }
+        // The system would take the path to end before it.
+        guard !path.utf8.contains(0) else {
+            throw CacheError(.badDirectory, "The path contains the character NUL.")
+        }
         let directory = CacheDirectory(path)
         let identity = try directory.prepare(
             create: create, isReadOnly: configuration.isReadOnly)

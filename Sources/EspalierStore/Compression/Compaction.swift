@@ -80,10 +80,12 @@ extension Committer {
 /// The committer's thread makes and reads it, and runs the commit. `@unchecked Sendable` because
 /// operations are `Sendable`; `Confined` checks the thread.
 final class RepackedSlice: @unchecked Sendable {
-    /// The containers of a slice.
-    static let count = 48
-    /// The long records of a slice, which have 40 pages or so.
-    static let longCount = 8
+    /// Returns the number of containers of a slice, in a file of `capacity` pages. A commit copies
+    /// them, and in a small cache nothing is to be evicted for that.
+    static func count(capacity: Int) -> Int { min(48, max(8, capacity / 32)) }
+
+    /// Returns the number of long records of a slice, which have 40 pages or so.
+    static func longCount(capacity: Int) -> Int { min(8, max(1, capacity / 256)) }
 
     let first: Handle
     /// Whether the slice has the records that stand in chunks.
@@ -139,13 +141,16 @@ extension CommitTransaction {
         (counters.trainedAt, counters.trainedRatio) = (0, 0)
     }
 
+    /// The most pages of the file.
+    private var capacity: Int { generation.environment.mapSize / generation.environment.pageSize }
+
     /// Packs the records of a slice anew. They do not change, and do not count as accessed.
     func repack(_ slice: RepackedSlice, in transaction: inout WriteTransaction) throws {
         try applyPending(in: &transaction)
         guard !slice.isLong else { return try repackLong(slice, in: &transaction) }
         var writer = ContainerWriter(self)
         slice.next = try writer.repack(
-            from: slice.first, count: RepackedSlice.count, in: &transaction)
+            from: slice.first, count: RepackedSlice.count(capacity: capacity), in: &transaction)
         stored.forget()
     }
 
@@ -154,11 +159,12 @@ extension CommitTransaction {
         _ slice: RepackedSlice, in transaction: inout WriteTransaction
     ) throws {
         var handles: [Handle] = []
+        let count = RepackedSlice.longCount(capacity: capacity)
         slice.next = nil
         let first = ChunkKey(slice.first.rawValue, 0)
         try transaction.forEachKey(in: keyspaces.long, from: first) { key in
             guard let key = ChunkKey(key), handles.last?.rawValue != key.number else { return true }
-            guard handles.count < RepackedSlice.longCount else {
+            guard handles.count < count else {
                 slice.next = Handle(key.number)
                 return false
             }

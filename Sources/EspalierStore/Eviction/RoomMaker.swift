@@ -52,6 +52,9 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
+    /// How often in a row a trim may run out of pages. Each time a read may have held them that has
+    /// ended since.
+    private static let trimFailures = 64
     /// How many attempts may fail before `make` gives up, unless an open read explains the failure.
     private static let repetitionLimit = 3
 
@@ -162,12 +165,17 @@ final class RoomMaker: Sendable {
 
     /// Evicts the least recently accessed records until no more than `pages` pages are in use, or
     /// until nothing more can be evicted. Gives up if others store as much as it evicts.
+    ///
+    /// - Throws: `pagesHeld` if a read stays open that keeps the pages which eviction needs;
+    ///   ``full(_:_:)`` if there are too few of them otherwise.
     func trim(
         to pages: Int, _ reason: Eviction.Reason, in generation: Generation,
         _ committer: Committer
     ) throws {
         var limit: TrimLimit?
         var evictionSteps = Int.max
+        // The transactions in a row that have run out of pages.
+        var failures = 0
         while case let used = try generation.environment.read({ try $0.pages().used }),
             used > pages
         {
@@ -181,14 +189,23 @@ final class RoomMaker: Sendable {
                     in: generation, committer)
                 guard limit?.allowsMore(after: eviction) == true else { return }
                 if evictionSteps < 1 << 20 { evictionSteps *= 4 }
+                failures = 0
             } catch let error where Self.isOutOfPages(error) {
-                // Eviction needs pages, too. Those that a reader holds would be enough.
-                guard free.held == 0 else {
-                    throw CacheError.pagesHeld(try readingProcess(in: generation))
+                failures += 1
+                // Reads may have begun meanwhile. The pages that they hold would be enough.
+                let free = try Self.freePages(of: generation)
+                if free.held > 0 {
+                    try waitForReader(in: generation)
+                    guard failures <= Self.trimFailures else {
+                        throw CacheError.pagesHeld(try readingProcess(in: generation))
+                    }
+                } else if free.recent > 8 {
+                    try committer.commitEmptyTransaction(in: generation)
+                } else if evictionSteps == 1 {
+                    guard failures <= Self.trimFailures else { throw full(generation, committer) }
                 }
                 // Fewer steps need fewer pages, down to one record at a time.
-                guard evictionSteps > 1 else { throw full(generation, committer) }
-                evictionSteps = evictionSteps == .max ? 16 : evictionSteps / 4
+                evictionSteps = evictionSteps == .max ? 16 : max(1, evictionSteps / 4)
             }
         }
     }

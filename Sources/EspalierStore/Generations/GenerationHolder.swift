@@ -315,14 +315,7 @@ final class GenerationHolder: Sendable {
                 reason = .damaged
             }
         }
-        guard create else {
-            throw CacheError(
-                .damaged,
-                """
-                The cache's files are damaged. Open it to write, or delete the directory, and \
-                store anew.
-                """)
-        }
+        guard create else { throw CacheError.damagedFiles }
         return try makeGeneration(under: lock, after: live, because: reason)
     }
 
@@ -409,14 +402,7 @@ final class GenerationHolder: Sendable {
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         guard !configuration.isReadOnly else { throw CacheError.readOnly }
         // A tool may be about to save what is left of a damaged cache.
-        guard create || reason != .damaged else {
-            throw CacheError(
-                .damaged,
-                """
-                The cache's files are damaged. Open it to write, or delete the directory, and \
-                store anew.
-                """)
-        }
+        guard create || reason != .damaged else { throw CacheError.damagedFiles }
         return try withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }

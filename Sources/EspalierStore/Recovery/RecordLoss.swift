@@ -105,6 +105,7 @@ extension CommitTransaction {
         var references: [Handle: UInt64] = [:]
         var shapeUses: [UInt64: UInt64] = [:]
         var handles: Set<Handle> = []
+        var segments: Set<Handle> = []
         for nameSpace in NameSpace.allCases { counters[count: nameSpace] = 0 }
         counters.recordBytes = try storedBytes(in: transaction)
         counters.rawBytes = 0
@@ -117,6 +118,7 @@ extension CommitTransaction {
                 let record = try readableRecord(handle)
             else { continue }
             let released = isPendingRemoval ? Int(clamping: entry.released) : 0
+            if record.nameSpace == .segment, !isPendingRemoval { segments.insert(handle) }
             for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
             shapeUses[record.shapeNumber, default: 0] += 1
             counters[count: record.nameSpace] += 1
@@ -137,6 +139,8 @@ extension CommitTransaction {
         for handle in handles {
             try states.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }
+        try removeSegments(
+            segments.filter { references[$0] == nil }, among: stored, in: transaction)
         for handle in try loseMissing(handles.subtracting(stored), in: &transaction) {
             // Nothing leads to a record without a name and without references any more.
             try states.setCount(references[handle] ?? 0, of: handle, in: transaction)
@@ -146,6 +150,20 @@ extension CommitTransaction {
         counters.tombstones = UInt64(max(0, tombstones - states.tombstoneChange))
         shapes.setRecordCounts(shapeUses)
         dictionaries.setFrameCounts(try frameCounts(in: transaction))
+    }
+
+    /// Schedules the removal of segments whose collection is lost: nothing leads to them any more.
+    ///
+    /// - Parameter stored: All records. If one of them has a newer version, it may be a collection,
+    ///   and the segments stay.
+    private func removeSegments(
+        _ segments: Set<Handle>, among stored: Set<Handle>,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        guard !segments.isEmpty, try !stored.contains(where: isNewer) else { return }
+        for handle in segments {
+            try states.scheduleRemoval(handle, accessedAt: states.stamp, in: transaction)
+        }
     }
 
     /// Returns the handles that the index names. Of a record that stood in a damaged frame, whose

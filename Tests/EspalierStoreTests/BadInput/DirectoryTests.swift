@@ -7,6 +7,14 @@ import Testing
 
 @Suite("Directories that cannot hold a cache")
 struct DirectoryTests {
+    @Test("A path with a NUL is refused, and nothing at the path before it changes")
+    func nul() throws {
+        let scratch = try Scratch()
+        let path = scratch.root + "/e"
+        #expect(code { _ = try NormalizedCache(directory: path + "\0x") } == .badDirectory)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("Opening creates a missing directory, unless its parent is missing")
     func missing() throws {
         let scratch = try Scratch()

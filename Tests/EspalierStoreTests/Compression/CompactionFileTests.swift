@@ -53,7 +53,7 @@ struct CompactionFileTests {
         let configuration = Configuration(
             budget: .mebibytes(1), durability: .noSync, compression: .none)
         try await withCache(configuration) { cache in
-            try await Self.deleteText(in: cache, others: 6_000)
+            try await Self.deleteText(in: cache, others: 10_000)
             let before = try cache.generation.name
             try await cache.compact().committed
             #expect(try cache.generation.name == before)

@@ -1,5 +1,6 @@
 import EspalierRecords
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierStore
@@ -193,6 +194,46 @@ struct BudgetChangeTests {
             }
             try cache.evict(to: ByteCount(0)).wait()
             #expect(try cache.statistics().nodes == 0)
+        }
+    }
+
+    @Test("Reads of some milliseconds make neither an eviction nor a smaller budget fail")
+    func briefReads() throws {
+        try withCache(.forTests(budget: .mebibytes(4), compression: .none)) { cache in
+            try cache.set(Person("p:1", "Anna")).wait()
+            try cache.pin("p:1").wait()
+            let isDone = Atomic(false)
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                while !isDone.load(ordering: .relaxed) {
+                    try? cache.engine.withTransaction { _, _ in Thread.sleep(forTimeInterval: 0.01)
+                    }
+                    Thread.sleep(forTimeInterval: 0.005)
+                }
+                ended.signal()
+            }
+            defer {
+                isDone.store(true, ordering: .relaxed)
+                ended.wait()
+            }
+            for _ in 0..<3 {
+                try cache.overfill(budgets: 1.1, bytes: 700)
+                #expect(code(cache.evict(to: ByteCount(400_000))) == nil)
+            }
+            try cache.overfill(budgets: 1.1, bytes: 700)
+            #expect(code(cache.setBudget(.mebibytes(2))) == nil)
+            try cache.overfill(budgets: 1.1, bytes: 700)
+            #expect(code(cache.setBudget(.mebibytes(1))) == nil)
+        }
+    }
+
+    @Test("Compacting a small full cache evicts next to nothing")
+    func compactSmall() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            try cache.overfill(budgets: 2, bytes: 400)
+            let before = try cache.statistics().nodes
+            try cache.compact().wait()
+            #expect(try cache.statistics().nodes > before * 95 / 100)
         }
     }
 

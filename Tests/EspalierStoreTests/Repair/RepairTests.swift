@@ -39,6 +39,32 @@ struct RepairTests {
         #expect(problems.isEmpty, "\(what): \(problems)")
     }
 
+    @Test("The segments of a lost collection are removed, and the collection can be written again")
+    func lostCollection() throws {
+        try withCache(.uncompressed) { cache in
+            let people = (0..<200).map { Person("e:\($0)", "Element") }
+            // The nodes keep the record of the collection apart from its segments.
+            try cache.setCollection([Person](), forKey: "c").wait()
+            for person in people { try cache.set(person).wait() }
+            try cache.setCollection(people, forKey: "c").wait()
+            let segments = try cache.verify().segments
+            #expect(segments > 0)
+            try cache.damage("c", in: .collection)
+            #expect(cache.collection(of: Person.self, forKey: "c") == nil)
+            for _ in 0..<4 { try cache.set(Person("p:1", "Anna")).wait() }
+            try cache.flushAndWait()
+            #expect(try cache.verify().segments == 0)
+            try cache.setCollection(people, forKey: "c").wait()
+            #expect(cache.collection(of: Person.self, forKey: "c") == people)
+            #expect(try cache.verify().segments == segments)
+            try expectClean(cache)
+            cache.deleteCollection(forKey: "c")
+            for person in people { cache.delete(person.id) }
+            try cache.flushAndWait()
+            #expect(try cache.verify().tombstones == 0)
+        }
+    }
+
     /// Writes the tree, damages it and writes it again: at once, after a read that found the
     /// damage, and after reopening.
     private func repair(
