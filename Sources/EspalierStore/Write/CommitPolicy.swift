@@ -28,8 +28,8 @@ import EspalierLMDB
 /// own. If one of them fails as all that wait do, the rest of the group does, too.
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
-/// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, and no
-/// reader keeps pages. On a full disk, which limits the map to the file, that is no reason to begin
+/// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, there are
+/// neither optimistic changes nor operations of outboxes, and no reader keeps pages. On a full disk, which limits the map to the file, that is no reason to begin
 /// with an empty file.
 enum CommitPolicy {
     /// Why a commit failed, as far as the next step depends on it.
