@@ -29,8 +29,8 @@ import EspalierLMDB
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
 /// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, there are
-/// neither optimistic changes nor operations of outboxes, and no reader keeps pages. On a full disk, which limits the map to the file, that is no reason to begin
-/// with an empty file.
+/// neither optimistic changes nor operations of outboxes, and no reader keeps pages. On a full
+/// disk, which limits the map to the file, that is no reason to begin with an empty file.
 enum CommitPolicy {
     /// Why a commit failed, as far as the next step depends on it.
     enum Failure: Equatable {
