@@ -263,8 +263,6 @@ final class CacheFollower: Sendable {
                 reading.models.append(model)
             // Its own deletion, or that of a node that the type requires.
             case .failure(.deleted): reading.gone.append((node.identifier, type))
-            // The cache can't be read now, which says nothing of the node.
-            case .failure(.unavailable): break
             case .failure:
                 if changes.isEmptied || changes.deleted.contains(node.identifier) {
                     reading.gone.append((node.identifier, type))

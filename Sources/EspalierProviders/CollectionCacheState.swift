@@ -90,6 +90,12 @@ struct CollectionCacheState<T: SimpleModel> {
         noteLacking(elements, policy)
     }
 
+    /// Forgets the edits that the cache lacks, because the list has been read anew.
+    mutating func forgetUnsaved() {
+        isBehind = false
+        lacking = [:]
+    }
+
     /// Notes elements whose models are to be sent with the list.
     mutating func noteLacking(_ elements: [T], _ policy: TreePolicy) {
         for name in Self.names(elements) { lacking[name] = policy }

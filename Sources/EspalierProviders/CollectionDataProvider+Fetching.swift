@@ -58,7 +58,7 @@ extension CollectionDataProvider: PolicyFetching {
         _ request: NetworkRequest<[T]>, acceptsExpired: Bool
     ) async throws -> (step: CacheStep, time: ChangeTime) {
         let target = collection(for: request.key)
-        if target.isKnown {
+        if target.isComplete {
             let time = ChangeTime()
             missReason = nil
             if target !== collection { show(target, time) } else { lastAnswered = time }
@@ -84,7 +84,7 @@ extension CollectionDataProvider: PolicyFetching {
         _ completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) -> ChangeTime {
         let target = collection(for: cacheKey)
-        if target.isKnown {
+        if target.isComplete {
             let time = ChangeTime()
             show(target, time)
             completion(shown, nil)
@@ -98,7 +98,7 @@ extension CollectionDataProvider: PolicyFetching {
             guard fetch.after(Swift.max(self.lastRequested, self.lastAnswered)) else {
                 return completion(self.shown, nil)
             }
-            if target.isKnown {
+            if target.isComplete {
                 self.show(target, fetch)
                 return completion(self.shown, nil)
             }
@@ -111,7 +111,7 @@ extension CollectionDataProvider: PolicyFetching {
             self.lastRequested = fetch
             self.missReason = record.reason
             // After an error the key may hold a collection: it must not be overwritten by an edit.
-            if error == nil, !self.collection.isKnown {
+            if error == nil, !self.collection.isComplete {
                 target.noteMiss(record.reasonOfStored)
                 self.join(target)
             }

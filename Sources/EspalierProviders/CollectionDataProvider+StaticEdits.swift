@@ -141,7 +141,8 @@ extension CollectionDataProvider {
             // An edit of a collection that has expired does not lose its other elements.
             let record = MissRecord(acceptsExpired: true)
             provider.readCache(cacheKey, context, record) { elements, error in
-                body(provider, elements, error ?? record.reasonOfStored)
+                // Elements may have been set since.
+                body(provider, elements, elements == nil ? error ?? record.reasonOfStored : nil)
                 done()
             }
         }

@@ -411,7 +411,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
         completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
-        if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
+        if let cacheKey, cacheKey == self.cacheKey, collection.isComplete {
             lastAnswered = ChangeTime()
             missReason = nil
             return completion(shown, nil)

@@ -19,9 +19,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private(set) var isKnown = false
     /// Whether a read was a miss. The list then follows the cache although it is not known.
     private var wasMissed = false
-    /// Why elements that the cache has could not be shown: they have expired, or are too many.
-    /// Edits are not saved, because they would replace them.
+    /// Why a read missed elements that the cache has. Edits would replace them, and are not saved.
     private var unreadReason: MissReason?
+    /// Whether the elements are all of the list, and not edits of one that was not read.
+    var isComplete: Bool { isKnown && unreadReason == nil }
     private(set) var lastUpdated = ChangeTime.zero
     /// The time at which all elements were set or requested.
     private var lastSet = ChangeTime.zero
@@ -146,11 +147,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         if !new.isEmpty { record(.reset, [], .cache, context: nil, except: author) }
     }
 
-    /// Notes that the cache had no elements to show.
-    ///
-    /// - Parameter reason: Why, if it has elements all the same.
+    /// Notes that the cache had no elements to show, and why if it has elements all the same.
     func noteMiss(_ reason: MissReason?) {
-        guard !isKnown else { return }
+        guard !isComplete else { return }
         wasMissed = true
         unreadReason = reason
     }
@@ -158,6 +157,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func replaceAll(with new: [T], time: ChangeTime) {
         elements = new
         isKnown = true
+        if unreadReason != nil { cacheState.forgetUnsaved() }
         unreadReason = nil
         lastUpdated = time
         lastSet = time
@@ -220,7 +220,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: TreePolicy?,
         context: (any Sendable)?
     ) {
-        let sendsEdits = manager.cacheQueue.acceptsEdits && ranges.count <= Self.mostRemovals
+        let mostEdits = 32
+        let sendsEdits = manager.cacheQueue.acceptsEdits && ranges.count <= mostEdits
         for (position, range) in ranges.enumerated().reversed() {
             let isLast = position == 0
             edit(
@@ -228,9 +229,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 context: context, isLast: isLast)
         }
     }
-
-    /// The most ranges that are removed from a cache one by one.
-    private static var mostRemovals: Int { 32 }
 
     /// Moves an element. Its model is not posted, so a pending update of it is not undone.
     func move(
@@ -396,13 +394,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
-    /// Returns whether only the models of an edit are saved, and the author is told the reason: the
-    /// cache has elements that could not be shown.
+    /// If the cache has elements that this list could not read, saves only the models of an edit,
+    /// fails the call of the edit, and returns true.
     private func keepsUnread(
         _ key: String, _ models: [T], _ policy: TreePolicy, _ context: (any Sendable)?
     ) -> Bool {
         guard let unreadReason else { return false }
-        WriteCall.active?.fail(SaveFailure(names: [key], error: unreadReason))
+        manager.cacheQueue.refuse(unreadReason, [key])
         cacheState.noteUnsaved([], policy)
         saveAgain(models, policy, context)
         return true
@@ -567,26 +565,28 @@ extension SharedCollection: RefreshableCollection {
     func refresh(clearing: Bool) {
         // Elements that were never read are read when a provider asks for them. Edits that the
         // cache lacks would be lost.
-        guard let key, isKnown || wasMissed, !cacheState.isBehind else { return }
+        guard let key, isKnown || wasMissed, !isComplete || !cacheState.isBehind else { return }
         // The cache may lack an edit that is on its way.
         guard cacheState.openEdits == 0 else {
             return cacheState.refreshAfterEdits(clearing: clearing)
         }
         let fetch = manager.beginFetch()
         // A screen does not lose what it shows because that has become too old.
-        let record = MissRecord(acceptsExpired: isKnown)
+        let record = MissRecord(acceptsExpired: isComplete)
         let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { self.manager.endFetch(fetch) }
             // What was read would take an edit that failed meanwhile off the screen.
-            guard !self.cacheState.isBehind else { return }
+            guard !self.isComplete || !self.cacheState.isBehind else { return }
             // The collection has changed meanwhile. The next reply has the change.
             guard self.cacheState.openEdits == 0, fetch.after(self.lastSet),
                 fetch.after(self.lastUpdated)
             else { return self.refresh(clearing: clearing) }
             let isGone = error == nil && (record.reason == nil || record.reason == .notFound)
-            guard let new = elements ?? (clearing && isGone ? [] : nil) else { return }
-            guard !self.isKnown || !areEqual(self.elements, new) else { return }
-            if !self.isKnown { for member in self.members { member.provider?.missReason = nil } }
+            guard let new = elements ?? (self.isComplete && clearing && isGone ? [] : nil) else {
+                return error == nil ? self.noteMiss(record.reasonOfStored) : ()
+            }
+            guard !self.isComplete || !areEqual(self.elements, new) else { return }
+            if !self.isComplete { for member in self.members { member.provider?.missReason = nil } }
             self.replaceAll(with: new, time: fetch)
             self.hasPartialModels = false
             self.lastFetched = fetch

@@ -162,8 +162,8 @@ final class MissRecord: Sendable {
         set { state.withLock { $0 = newValue } }
     }
 
-    /// Why the read was a miss, if the cache has what it did not return, and other reads may get
-    /// it: it must not be replaced by an edit of nothing. What can't be decoded counts as absent.
+    /// The reason of the miss if the cache still stores the model or the list. An edit that starts
+    /// from an empty list must not replace it. What can't be decoded counts as absent.
     var reasonOfStored: MissReason? {
         switch reason {
         case .expired, .tooLarge, .tooDeep: reason

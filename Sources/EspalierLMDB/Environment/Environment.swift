@@ -171,8 +171,8 @@ public final class Environment: Sendable {
         gate.close()
     }
 
-    /// Closes the environment as ``close()`` does, after a failure from which it does not recover.
-    /// It is never used again, not even if a transaction is still open.
+    /// Closes the environment as ``close()`` does, and for good: an opening of the same files does
+    /// not use it again while a transaction is still open. For one that LMDB has given up.
     public func abandon() { if !handle.isInherited { gate.abandon() } }
 
     /// Whether ``close()`` was called. Transactions may still be open.

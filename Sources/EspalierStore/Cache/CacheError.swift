@@ -119,7 +119,8 @@ extension CacheError {
     /// Whether opening failed because of what the caller asked for, not because of the surroundings
     /// in which the program runs.
     var isCallersMistake: Bool {
-        [.badBudget, .badCompression, .alreadyOpen, .noCache, .wrongKey].contains(code)
+        [.badBudget, .badCompression, .alreadyOpen, .noCache, .wrongKey, .waitInsideRead]
+            .contains(code)
     }
 
     /// The name under which statistics count a failed write, and whether the cache gave the write
@@ -164,7 +165,7 @@ extension CacheError {
 
 extension CacheError {
     /// Whether the other writes of a group fail for the same reason: each would wait for the lock
-    /// again, or be made after the loss of the directory without those before it.
+    /// again, or would be stored in the new directory although writes before it are lost.
     var failsAllThatWait: Bool { isLockTimeout || code == .directoryGone }
 
     /// Whether another process held the lock of the writer or of the guard until the deadline. The

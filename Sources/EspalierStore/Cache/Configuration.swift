@@ -47,8 +47,8 @@ public struct Configuration: Sendable, Hashable {
     public var writeDeadline = Duration.seconds(5)
     /// What happens if the cache can't be opened. Default: ``FailurePolicy/throw``.
     public var onFailure = FailurePolicy.throw
-    /// Whether the cache is only read, and nothing in its directory changes but the lock file, in
-    /// which it enters its reads if it can. Default: false.
+    /// Whether the cache is only read. Nothing in its directory changes except the lock file, in
+    /// which it registers its open reads if that file can be written. Default: false.
     ///
     /// Such a cache can be on a medium or in a directory that can't be written, and may belong to
     /// the superuser, who may read everybody's. Opening it creates nothing and repairs nothing,

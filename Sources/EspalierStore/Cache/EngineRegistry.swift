@@ -27,12 +27,19 @@ final class EngineRegistry: Sendable {
 
     func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine
     {
+        let deadline = ContinuousClock.now + configuration.writeDeadline
         while true {
             if let engine = try openNow(path: path, configuration: configuration, create: create) {
                 return engine
             }
-            // Its closing may wait for the code that opens it.
-            guard !AppCodeScope.isInside else { throw .waitInsideRead }
+            guard !AppCodeScope.isInside || ContinuousClock.now < deadline else {
+                throw CacheError(
+                    .waitInsideRead,
+                    """
+                    The cache is closing, and waits for the code that opens it. Open it outside of \
+                    transactions, and of code that encodes or decodes models.
+                    """)
+            }
             Thread.sleep(forTimeInterval: 0.001)
         }
     }

@@ -52,9 +52,10 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
-    /// How often in a row a trim may run out of pages. Each time a read may have held them that has
-    /// ended since.
+    /// How often in a row a trim may run out of pages, and how long after its beginning. Each time
+    /// a read may have held them that has ended since.
     private static let trimFailures = 64
+    private static let trimPatience = Duration.seconds(10)
     /// How many attempts may fail before `make` gives up, unless an open read explains the failure.
     private static let repetitionLimit = 3
 
@@ -176,6 +177,7 @@ final class RoomMaker: Sendable {
         var evictionSteps = Int.max
         // The transactions in a row that have run out of pages.
         var failures = 0
+        let deadline = ContinuousClock.now + Self.trimPatience
         while case let used = try generation.environment.read({ try $0.pages().used }),
             used > pages
         {
@@ -194,15 +196,15 @@ final class RoomMaker: Sendable {
                 failures += 1
                 // Reads may have begun meanwhile. The pages that they hold would be enough.
                 let free = try Self.freePages(of: generation)
+                if free.held > 0, try generation.environment.clearStaleReaders() > 0 { continue }
+                guard failures <= Self.trimFailures, ContinuousClock.now < deadline else {
+                    guard free.held > 0 else { throw full(generation, committer) }
+                    throw CacheError.pagesHeld(try readingProcess(in: generation))
+                }
                 if free.held > 0 {
                     try waitForReader(in: generation)
-                    guard failures <= Self.trimFailures else {
-                        throw CacheError.pagesHeld(try readingProcess(in: generation))
-                    }
                 } else if free.recent > 8 {
                     try committer.commitEmptyTransaction(in: generation)
-                } else if evictionSteps == 1 {
-                    guard failures <= Self.trimFailures else { throw full(generation, committer) }
                 }
                 // Fewer steps need fewer pages, down to one record at a time.
                 evictionSteps = evictionSteps == .max ? 16 : max(1, evictionSteps / 4)

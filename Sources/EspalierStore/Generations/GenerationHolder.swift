@@ -209,6 +209,10 @@ final class GenerationHolder: Sendable {
     /// leaves it as it was.
     var mayRepair: Bool { create }
 
+    /// Whether an empty generation may replace the live one. A tool that looks at a damaged cache
+    /// may be about to save what is left of it.
+    func mayReplace(because reason: Replacement) -> Bool { create || reason != .damaged }
+
     /// The guard's count of switches.
     var number: UInt64 { state.withLock { $0.guardFile }?.generation ?? 0 }
 
@@ -401,8 +405,7 @@ final class GenerationHolder: Sendable {
     /// - Parameter blamed: The generation to replace. If it is no longer live, nothing is replaced.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         guard !configuration.isReadOnly else { throw CacheError.readOnly }
-        // A tool may be about to save what is left of a damaged cache.
-        guard create || reason != .damaged else { throw CacheError.damagedFiles }
+        guard mayReplace(because: reason) else { throw CacheError.damagedFiles }
         return try withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
@@ -471,7 +474,7 @@ final class GenerationHolder: Sendable {
                 guard create else { throw CacheError.noCache }
                 _ = try makeGeneration(under: lock, after: lost, because: .directoryGone)
             } else {
-                // Told with the next generation that is opened, also if that is not this one.
+                // `install` tells of the loss with the next generation, even if `reopen` fails.
                 state.withLock { state in
                     state.live = nil
                     state.loss = state.loss ?? Loss(reason: .directoryGone, lifetime: nil)

@@ -72,7 +72,7 @@ struct LayerTable: Sendable {
         var bytes: [UInt8] = []
         var entries: [(EntryKey, [UInt8])] = []
         var damagedKeys = 0
-        // All keys, the damaged ones below the first kind included.
+        // From the first key of the keyspace: damaged keys below the first kind are counted.
         let start = first == .layer ? [0] : EntryKey(first, 0).bytes(part: 0)
         try transaction.forEach(in: keyspace, from: start) { stored, value in
             guard let next = EntryKey(stored) else {

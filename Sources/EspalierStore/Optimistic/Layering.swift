@@ -87,6 +87,8 @@ extension CommitTransaction {
         let layer = try Layer(
             number: layers.nextNumber, identifier, madeAt: WriteTime(now),
             names: names.sorted { $0.precedes($1) }, sections)
+        // Before anything is written, so that no record is evicted for a change that is refused.
+        try checkLayerLimit(adding: layer.encodedSections.count)
         let before = changes
         let shown = try contents(of: names, in: &transaction)
         for name in names { try storeConfirmed(name, shown[name] ?? .init(), in: &transaction) }

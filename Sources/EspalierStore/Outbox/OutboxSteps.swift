@@ -59,7 +59,7 @@ extension CommitTransaction {
         _ draft: OutboxDraft, _ sections: [BatchSection], in transaction: inout WriteTransaction
     ) throws {
         guard layers.operation(draft.name) == nil else { throw CacheError.pendingOperation }
-        // Before anything is written: nothing is to be evicted for what can't be added.
+        // Before anything is written: no record is evicted for an operation that is refused.
         try checkLayerLimit(adding: draft.payload.count)
         // No two operations of a name have the same number, also if the first one was dropped.
         let entry = OutboxEntry(

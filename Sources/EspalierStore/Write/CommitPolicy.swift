@@ -25,7 +25,8 @@ import EspalierLMDB
 ///
 /// A write never fails because of the writes that are committed with it: where the table says
 /// "fail", the committer commits the operations of a group one by one, each with attempts of its
-/// own. If one of them fails as all that wait do, the rest of the group does, too.
+/// own. If one of them finds the lock taken until the deadline, or the directory gone, those after
+/// it fail with the same error.
 ///
 /// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
 /// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, there are

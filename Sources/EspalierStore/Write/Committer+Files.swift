@@ -65,7 +65,7 @@ extension Committer {
             // A new generation may have begun since an attempt below has failed.
             let missing = state.withLock { state in
                 state.lastSeen = now
-                return state.missingGeneration.take()
+                return live == nil ? nil : state.missingGeneration.take()
             }
             guard let missing, missing != live else { return }
             feed?.beginCommit()

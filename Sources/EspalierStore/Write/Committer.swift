@@ -377,6 +377,7 @@ final class Committer: Sendable {
     private func replace(
         _ blamed: Generation? = nil, because reason: GenerationHolder.Replacement
     ) throws {
+        guard generations.mayReplace(because: reason) else { throw CacheError.damagedFiles }
         feed?.beginCommit()
         defer { feed?.cancelCommit() }
         // Even if it fails: the old file may be gone. Trees keep a part of it mapped, and by that
@@ -552,7 +553,7 @@ final class Committer: Sendable {
             }
         } catch {
             state.withLock { $0.upkeep.finishTurn(isComplete: true) }
-            guard CommitPolicy.Failure(error) == .damaged else { return }
+            guard CommitPolicy.Failure(error) == .damaged, generations.mayRepair else { return }
             try? replace(generation, because: .damaged)
             followFile()
         }

@@ -83,6 +83,55 @@ struct UnseenListTests {
         #expect(stored() == [4, 5] && delegate.failures.count == 1)
     }
 
+    @Test("An unsaved edit of an expired list gives way to the list when others write it")
+    func expiredThenWritten() async throws {
+        put(1, 2)
+        cache.expire("all")
+        let provider = provider()
+        await #expect(throws: NetworkFailure.self) {
+            try await provider.fetch("all", policy: .cacheThenNetwork) { throw NetworkFailure() }
+        }
+        provider.append(list(3))
+        await manager.flush()
+        // A static edit reads the list, and a fetch asks the network as long as it has expired.
+        #expect(await append(4) == nil)
+        await manager.flush()
+        #expect(stored() == [1, 2, 4] && provider.data.ids == [1, 2, 4])
+
+        cache.expire("all")
+        let second = self.provider()
+        second.fetchDataFromCache(withCacheKey: "all") { _, _ in }
+        await manager.flush()
+        put(5)
+        cache.setCollection(list(5), forKey: "all", options: CacheWriteOptions()) { _ in }
+        cache.send(CacheChanges(keys: ["all"]))
+        await until { second.data.ids == [5] }
+        second.append(list(6))
+        await manager.flush()
+        #expect(stored() == [5, 6])
+    }
+
+    @Test("A list that a fetch did not find stays unknown when the cache is emptied")
+    func missedThenEmptied() async {
+        let provider = provider()
+        await withCheckedContinuation { continuation in
+            provider.fetchDataFromCache(withCacheKey: "all") { _, _ in continuation.resume() }
+        }
+        cache.send(CacheChanges(isEmptied: true))
+        for _ in 0..<100 { await Task.yield() }
+        await manager.flush()
+        #expect(provider.missReason == .notFound && delegate.changes.isEmpty)
+        // Others store a list that is too large: the edit must not replace it.
+        cache.miss("all", .tooLarge(path: "all"))
+        let reads = cache.collectionReads
+        cache.send(CacheChanges(keys: ["all"]))
+        await until { cache.collectionReads > reads }
+        await manager.flush()
+        provider.append(list(1))
+        await manager.flush()
+        #expect(stored() == nil && delegate.failures.count == 1)
+    }
+
     @Test("A list that a fetch did not find follows the cache from then on")
     func missed() async {
         let provider = provider()
