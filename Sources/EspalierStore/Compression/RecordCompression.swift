@@ -136,6 +136,10 @@ package final class FrameDecoder {
         state.value.found[number] = dictionary
     }
 
+    /// The dictionaries that were looked up or added. Those of a transaction under way are for all
+    /// readers once it has succeeded.
+    var foundDictionaries: [UInt64: RecordDictionary] { state.value.found }
+
     /// Returns the block of a frame.
     ///
     /// - Parameter shapes: Returns the shape of a number; nil if there is none.

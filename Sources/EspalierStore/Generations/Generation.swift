@@ -234,6 +234,23 @@ package final class Generation: Sendable {
     }
 }
 
+extension Generation {
+    /// Gives readers the shapes and the dictionaries of a commit that has succeeded.
+    func publish(_ outcome: CommitTransaction.Outcome) {
+        for (number, shape) in outcome.changedShapes {
+            if let shape {
+                shapes.add(shape, number: number)
+            } else {
+                shapes.remove(number)
+            }
+        }
+        for (number, dictionary) in outcome.transaction.stored.foundDictionaries {
+            dictionaries.add(dictionary, number: number)
+        }
+        for number in outcome.droppedDictionaries { dictionaries.remove(number) }
+    }
+}
+
 /// The shapes or dictionaries of one generation, by the number under which records refer to them.
 ///
 /// A number never changes its meaning, so an entry never becomes invalid. Entries are added after

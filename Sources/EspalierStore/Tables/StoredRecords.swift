@@ -61,6 +61,9 @@ package final class StoredRecords {
         set { state.shapesUnderWay = newValue }
     }
 
+    /// The dictionaries that this reader has looked up, by number.
+    var foundDictionaries: [UInt64: RecordDictionary] { decoder.foundDictionaries }
+
     /// Forgets what was looked up last, because the transaction has written.
     func forget() { state.current = nil }
 

@@ -335,14 +335,7 @@ final class Committer: Sendable {
             }
             state.groupBytes = plan.groupBytes
         }
-        for (number, shape) in outcome.changedShapes {
-            if let shape {
-                generation.shapes.add(shape, number: number)
-            } else {
-                generation.shapes.remove(number)
-            }
-        }
-        for number in outcome.droppedDictionaries { generation.dictionaries.remove(number) }
+        generation.publish(outcome)
         compressor?.forgetAll(except: commit.dictionaries.entries)
         logs.cycleCollector.continueScan(commit)
         training.continueAfter(commit)

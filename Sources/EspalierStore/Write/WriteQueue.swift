@@ -61,12 +61,16 @@ struct WriteQueueRules {
         return submitted
     }
 
-    mutating func add(_ write: PendingWrite) -> Overflow {
+    /// Adds a write.
+    ///
+    /// - Parameter known: The bytes that it holds, if that is known; otherwise `measure` says it.
+    mutating func add(_ write: PendingWrite, byteCount known: Int = 0) -> Overflow {
         noteKey(of: write)
         waiting.append(write)
         unfinished.insert(write.sequence)
-        bytes[write.sequence] = PendingWrite.assumedByteCount
-        byteCount += PendingWrite.assumedByteCount
+        let count = max(known, PendingWrite.assumedByteCount)
+        bytes[write.sequence] = count
+        byteCount += count
         return shrinkToLimit()
     }
 
@@ -264,7 +268,8 @@ final class WriteQueue: Sendable {
                 isDroppable: isDroppable, isFlattenedByWriter: state.isWriterWaiting,
                 flatten: flatten)
             state.isWriterWaiting = false
-            return (write, state.rules.add(write))
+            // The room that was reserved stays taken: until `measure`, too, it belongs to no other.
+            return (write, state.rules.add(write, byteCount: reserved))
         }
         guard let (write, overflow) = added else { return nil }
         work.signal()

@@ -60,6 +60,11 @@ struct DictionaryTests {
                 try readAll(transaction.snapshot)
             }
             #expect(known().isEmpty)
+            // One that has succeeded does.
+            generation.blocks.removeAll()
+            try cache.set(CompressedCache.message(3, "thinks")).wait()
+            #expect(!known().isEmpty)
+            for number in numbers { generation.dictionaries.remove(number) }
             try generation.environment.read { try readAll($0.snapshot) }
             #expect(!known().isEmpty)
         }

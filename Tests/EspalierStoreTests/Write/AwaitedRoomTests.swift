@@ -40,6 +40,23 @@ struct AwaitedRoomTests {
         }
     }
 
+    @Test("The room of an admitted write is taken before its bytes are measured")
+    func reserved() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(Self.configuration())
+        defer { cache.close() }
+        let gate = Gate(in: cache)
+        defer { gate.open() }
+        let queue = cache.engine.queue
+        #expect(queue.whenRoom(for: 40_000) { _ in } == nil)
+        let before = queue.pending.byteCount
+        let write = queue.submit(coalescingKey: nil, isDroppable: false, reserved: 40_000) {
+            .barrier
+        }
+        #expect(write != nil && queue.pending.byteCount == before + 40_000)
+        #expect(queue.whenRoom(for: 40_000) { _ in } != nil)
+    }
+
     @Test("A write that does not fit in an empty queue is submitted, and so is the one behind it")
     func largerThanTheQueue() async throws {
         try await withCache(Self.configuration()) { cache in
