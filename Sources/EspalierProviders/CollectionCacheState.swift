@@ -29,6 +29,12 @@ struct CollectionCacheState<T: SimpleModel> {
     /// take the edit off the screen. The next edit that is saved sends the whole list, over what
     /// others have done to it meanwhile, and with it the models in `lacking`.
     private(set) var isBehind = false
+    /// Whether a read was a miss. The list then follows the cache although it is not known.
+    private(set) var wasMissed = false
+    /// Why a read missed elements that the cache has. Edits would replace them, and are not saved.
+    private(set) var unreadReason: MissReason?
+    /// Whether a read would take edits that the cache lacks off the screen.
+    var hasUnsaved: Bool { isBehind && unreadReason == nil }
     /// The elements whose models the cache lacks, because their edit failed or was not to be saved;
     /// each with the policy of the edit.
     private(set) var lacking: [String: TreePolicy] = [:]
@@ -90,10 +96,17 @@ struct CollectionCacheState<T: SimpleModel> {
         noteLacking(elements, policy)
     }
 
-    /// Forgets the edits that the cache lacks, because the list has been read anew.
-    mutating func forgetUnsaved() {
-        isBehind = false
-        lacking = [:]
+    /// Notes that the cache had no elements to show, and why if it has elements all the same.
+    mutating func noteMiss(_ reason: MissReason?) {
+        wasMissed = true
+        unreadReason = reason
+    }
+
+    /// Notes that the list has all its elements. Edits of one that was not read were not saved, and
+    /// are gone with it.
+    mutating func noteAllElements() {
+        guard unreadReason != nil else { return }
+        (unreadReason, isBehind, lacking) = (nil, false, [:])
     }
 
     /// Notes elements whose models are to be sent with the list.

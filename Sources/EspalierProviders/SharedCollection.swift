@@ -17,12 +17,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Whether the elements were set or fetched. Until then it is not known whether the cache
     /// contains any.
     private(set) var isKnown = false
-    /// Whether a read was a miss. The list then follows the cache although it is not known.
-    private var wasMissed = false
-    /// Why a read missed elements that the cache has. Edits would replace them, and are not saved.
-    private var unreadReason: MissReason?
     /// Whether the elements are all of the list, and not edits of one that was not read.
-    var isComplete: Bool { isKnown && unreadReason == nil }
+    var isComplete: Bool { isKnown && cacheState.unreadReason == nil }
     private(set) var lastUpdated = ChangeTime.zero
     /// The time at which all elements were set or requested.
     private var lastSet = ChangeTime.zero
@@ -148,17 +144,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     }
 
     /// Notes that the cache had no elements to show, and why if it has elements all the same.
-    func noteMiss(_ reason: MissReason?) {
-        guard !isComplete else { return }
-        wasMissed = true
-        unreadReason = reason
-    }
+    func noteMiss(_ reason: MissReason?) { if !isComplete { cacheState.noteMiss(reason) } }
 
     private func replaceAll(with new: [T], time: ChangeTime) {
         elements = new
         isKnown = true
-        if unreadReason != nil { cacheState.forgetUnsaved() }
-        unreadReason = nil
+        cacheState.noteAllElements()
         lastUpdated = time
         lastSet = time
         revision = ChangeTime()
@@ -399,7 +390,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func keepsUnread(
         _ key: String, _ models: [T], _ policy: TreePolicy, _ context: (any Sendable)?
     ) -> Bool {
-        guard let unreadReason else { return false }
+        guard let unreadReason = cacheState.unreadReason else { return false }
         manager.cacheQueue.refuse(unreadReason, [key])
         cacheState.noteUnsaved([], policy)
         saveAgain(models, policy, context)
@@ -563,9 +554,8 @@ extension SharedCollection: RefreshableCollection {
     }
 
     func refresh(clearing: Bool) {
-        // Elements that were never read are read when a provider asks for them. Edits that the
-        // cache lacks would be lost.
-        guard let key, isKnown || wasMissed, !isComplete || !cacheState.isBehind else { return }
+        // Elements that no provider has asked for are read when one does.
+        guard let key, isKnown || cacheState.wasMissed, !cacheState.hasUnsaved else { return }
         // The cache may lack an edit that is on its way.
         guard cacheState.openEdits == 0 else {
             return cacheState.refreshAfterEdits(clearing: clearing)
@@ -575,15 +565,16 @@ extension SharedCollection: RefreshableCollection {
         let record = MissRecord(acceptsExpired: isComplete)
         let reply: @MainActor @Sendable ([T]?, (any Error)?) -> Void = { elements, error in
             defer { self.manager.endFetch(fetch) }
-            // What was read would take an edit that failed meanwhile off the screen.
-            guard !self.isComplete || !self.cacheState.isBehind else { return }
+            // An edit may have failed meanwhile.
+            guard !self.cacheState.hasUnsaved else { return }
             // The collection has changed meanwhile. The next reply has the change.
             guard self.cacheState.openEdits == 0, fetch.after(self.lastSet),
                 fetch.after(self.lastUpdated)
             else { return self.refresh(clearing: clearing) }
             let isGone = error == nil && (record.reason == nil || record.reason == .notFound)
             guard let new = elements ?? (self.isComplete && clearing && isGone ? [] : nil) else {
-                return error == nil ? self.noteMiss(record.reasonOfStored) : ()
+                if error == nil { self.noteMiss(record.reasonOfStored) }
+                return
             }
             guard !self.isComplete || !areEqual(self.elements, new) else { return }
             if !self.isComplete { for member in self.members { member.provider?.missReason = nil } }

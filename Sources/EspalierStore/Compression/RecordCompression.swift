@@ -117,8 +117,8 @@ package final class FrameDecoder {
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else {
                 return nil
             }
-            // All readers may use what is committed. A transaction under way may fail, and its
-            // number for a dictionary be given to another one.
+            // All readers may use what is committed. A transaction under way may fail, and a later
+            // one give the number to another dictionary.
             if try snapshot.commitNumber() != nil, let dictionary = RecordDictionary(stored.bytes) {
                 // Another process has stored it, and may have deleted older ones.
                 let numbers = try snapshot.dictionaryNumbers(generation.keyspaces)

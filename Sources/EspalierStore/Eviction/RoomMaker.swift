@@ -52,8 +52,8 @@ final class RoomMaker: Sendable {
     private static let transactionLimit = 4_096
     /// The evictions in a row that may remove nothing.
     private static let idleLimit = 8
-    /// How often in a row a trim may run out of pages, and how long after its beginning. Each time
-    /// a read may have held them that has ended since.
+    /// How often in a row a trim may run out of pages, and how long after its beginning: short
+    /// reads that follow one another can hold the pages each time.
     private static let trimFailures = 64
     private static let trimPatience = Duration.seconds(10)
     /// How many attempts may fail before `make` gives up, unless an open read explains the failure.

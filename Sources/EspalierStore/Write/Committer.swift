@@ -161,15 +161,13 @@ final class Committer: Sendable {
         // Why this operation and all after it fail.
         var common: CacheError?
         for (index, operation) in operations.enumerated() {
-            if common == nil {
-                commit([operation]) { _, outcome in
-                    if case .failure(let error) = outcome, error.failsAllThatWait {
-                        common = error
-                    }
-                    result(index, outcome)
-                }
-            } else if let common {
+            if let common {
                 result(index, .failure(common))
+                continue
+            }
+            commit([operation]) { _, outcome in
+                if case .failure(let error) = outcome, error.failsAllThatWait { common = error }
+                result(index, outcome)
             }
         }
     }

@@ -268,7 +268,7 @@ final class WriteQueue: Sendable {
                 isDroppable: isDroppable, isFlattenedByWriter: state.isWriterWaiting,
                 flatten: flatten)
             state.isWriterWaiting = false
-            // The room that was reserved stays taken: until `measure`, too, it belongs to no other.
+            // The reserved room stays taken until `measure` counts the bytes of the write.
             return (write, state.rules.add(write, byteCount: reserved))
         }
         guard let (write, overflow) = added else { return nil }

@@ -29,6 +29,17 @@ struct UnseenListTests {
 
     private func stored() -> [Int]? { cache.inner.collection("all", ParentModel.self)?.ids }
 
+    /// Returns a provider that has found an expired list of 1 and 2, and then had no network.
+    private func providerOfExpired() async -> CollectionDataProvider<ParentModel> {
+        put(1, 2)
+        cache.expire("all")
+        let provider = provider()
+        await #expect(throws: NetworkFailure.self) {
+            try await provider.fetch("all", policy: .cacheThenNetwork) { throw NetworkFailure() }
+        }
+        return provider
+    }
+
     private func append(_ id: Int) async -> (any Error)? {
         await withCheckedContinuation { continuation in
             CollectionDataProvider<ParentModel>.append(
@@ -60,13 +71,8 @@ struct UnseenListTests {
     }
 
     @Test("An edit after a fetch that found an expired list does not replace the list")
-    func expiredFetch() async throws {
-        put(1, 2)
-        cache.expire("all")
-        let provider = provider()
-        await #expect(throws: NetworkFailure.self) {
-            try await provider.fetch("all", policy: .cacheThenNetwork) { throw NetworkFailure() }
-        }
+    func expiredFetch() async {
+        let provider = await providerOfExpired()
         provider.append(list(3))
         await manager.flush()
         #expect(provider.data.ids == [3] && stored() == [1, 2])
@@ -84,13 +90,8 @@ struct UnseenListTests {
     }
 
     @Test("An unsaved edit of an expired list gives way to the list when others write it")
-    func expiredThenWritten() async throws {
-        put(1, 2)
-        cache.expire("all")
-        let provider = provider()
-        await #expect(throws: NetworkFailure.self) {
-            try await provider.fetch("all", policy: .cacheThenNetwork) { throw NetworkFailure() }
-        }
+    func expiredThenWritten() async {
+        let provider = await providerOfExpired()
         provider.append(list(3))
         await manager.flush()
         // A static edit reads the list, and a fetch asks the network as long as it has expired.
