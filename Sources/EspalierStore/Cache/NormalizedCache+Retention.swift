@@ -98,7 +98,8 @@ extension NormalizedCache {
     /// Files do not become shorter: later writes use the freed pages.
     ///
     /// - Parameter bytes: What may stay in use of the directory.
-    /// - Returns: A ticket that succeeds when the eviction has ended.
+    /// - Returns: A ticket that succeeds when the eviction has ended. It fails with `pagesHeld` if a
+    ///   read stays open that keeps the pages which the eviction needs.
     @discardableResult
     public func evict(to bytes: ByteCount) -> WriteTicket {
         submit(isDroppable: false) { _ in .trim(to: bytes) }
@@ -120,8 +121,8 @@ extension NormalizedCache {
     ///   - mayExceed: Whether both files may take both budgets together, so that the old file
     ///     stays until the new one is complete.
     /// - Returns: A ticket. It fails with `badBudget` outside of 1 MiB ... 64 GiB, with
-    ///   `pinnedFull` when pinned records take more than half the new budget, and with `busy` when
-    ///   reads do not end within seconds.
+    ///   `pinnedFull` when pinned records take more than half the new budget, and with `busy` or
+    ///   `pagesHeld` when reads do not end within seconds.
     @discardableResult
     public func setBudget(_ budget: ByteCount, mayExceed: Bool = false) -> WriteTicket {
         guard Configuration.isValid(budget) else { return reject(.badBudget(budget)) }

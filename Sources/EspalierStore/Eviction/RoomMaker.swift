@@ -184,31 +184,52 @@ final class RoomMaker: Sendable {
             limit = limit ?? TrimLimit(excess: used - pages)
             let free = try Self.freePages(of: generation)
             if free.isShort { try committer.commitEmptyTransaction(in: generation) }
-            do {
-                let eviction = try commitEviction(
-                    .init(
-                        operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps),
-                    in: generation, committer)
+            let request = CommitTransaction.Request(
+                operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps)
+            if let eviction = try evictIfPossible(request, in: generation, committer) {
                 guard limit?.allowsMore(after: eviction) == true else { return }
                 if evictionSteps < 1 << 20 { evictionSteps *= 4 }
                 failures = 0
-            } catch let error where Self.isOutOfPages(error) {
+            } else {
                 failures += 1
-                // Reads may have begun meanwhile. The pages that they hold would be enough.
-                let free = try Self.freePages(of: generation)
-                if free.held > 0, try generation.environment.clearStaleReaders() > 0 { continue }
-                guard failures <= Self.trimFailures, ContinuousClock.now < deadline else {
-                    guard free.held > 0 else { throw full(generation, committer) }
-                    throw CacheError.pagesHeld(try readingProcess(in: generation))
-                }
-                if free.held > 0 {
-                    try waitForReader(in: generation)
-                } else if free.recent > 8 {
-                    try committer.commitEmptyTransaction(in: generation)
-                }
+                let mayWait = failures <= Self.trimFailures && ContinuousClock.now < deadline
+                try waitForPages(mayWait: mayWait, in: generation, committer)
                 // Fewer steps need fewer pages, down to one record at a time.
                 evictionSteps = evictionSteps == .max ? 16 : max(1, evictionSteps / 4)
             }
+        }
+    }
+
+    /// Commits a transaction that evicts. Returns nil if there were too few pages for one step.
+    private func evictIfPossible(
+        _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
+    ) throws -> EvictionProgress? {
+        do {
+            let eviction = try commitEviction(request, in: generation, committer)
+            return eviction.couldNotBegin ? nil : eviction
+        } catch let error where Self.isOutOfPages(error) {
+            return nil
+        }
+    }
+
+    /// Waits until a read ends that holds pages, or commits an empty transaction, which makes the
+    /// pages usable that were freed recently.
+    ///
+    /// - Throws: Why there are too few pages, unless `mayWait`.
+    private func waitForPages(
+        mayWait: Bool, in generation: Generation, _ committer: Committer
+    ) throws {
+        // Reads may have begun since the pages were counted. Those that they hold would be enough.
+        let free = try Self.freePages(of: generation)
+        if free.held > 0, try generation.environment.clearStaleReaders() > 0 { return }
+        guard mayWait else {
+            guard free.held > 0 else { throw full(generation, committer) }
+            throw CacheError.pagesHeld(try readingProcess(in: generation))
+        }
+        if free.held > 0 {
+            try waitForReader(in: generation)
+        } else if free.recent > 8 {
+            try committer.commitEmptyTransaction(in: generation)
         }
     }
 
