@@ -40,8 +40,8 @@ struct ArgumentProblem: Error, Equatable, CustomStringConvertible {
 /// The reader of standard output has closed the pipe, as `| head` does after its last line. The
 /// process ends without a message.
 struct OutputClosed: Error {
-    /// The exit code that a shell reports for a process that SIGPIPE ended: the code that the tool
-    /// has unless it ignores the signal.
+    /// The exit code that a shell reports for a process that SIGPIPE ended. The tool ignores the
+    /// signal, and ends with this code.
     static let code: Int32 = 128 + 13
 }
 #endif

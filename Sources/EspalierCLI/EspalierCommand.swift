@@ -61,6 +61,7 @@ struct EspalierCommand: AsyncParsableCommand {
     @MainActor
     static func main() async {
         Terminal.holdStandardDescriptors()
+        Terminal.ignoreClosedPipes()
         do {
             try CommandName.check(CommandLine.arguments.dropFirst().first)
             var command = try await asyncParseAsRoot()

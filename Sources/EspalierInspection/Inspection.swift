@@ -43,6 +43,11 @@ package final class Inspection {
         get throws { Stamp(try snapshot.counters(keyspaces).stamp) }
     }
 
+    /// The optimistic changes and the operations of outboxes.
+    package var pending: PendingCounts {
+        get throws { try PendingCounts(in: generation, snapshot) }
+    }
+
     /// Checks the snapshot as `NormalizedCache.verify()` does.
     package func verify() throws -> VerifyReport { try Verifier.verify(snapshot, generation) }
 

@@ -9,10 +9,12 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Prints every record as a line of JSON that import --records reads.",
         discussion: """
-            Exports nodes, keys and collections without loss, as docs/FORMAT.md describes; a table \
-            or CSV has one row per record. Pins and times of access are not exported. The command \
-            reads the whole snapshot before it prints, and keeps a long one in a file in $TMPDIR. \
-            Exits with 2 if it had to leave damaged records out.
+            Exports nodes, keys and collections without loss, with the times of their writes, as \
+            docs/FORMAT.md describes; a table or CSV has one row per record, without these times. \
+            Pins, times of access, and operations of outboxes are not exported, and optimistic \
+            changes count as confirmed. The command reads the whole snapshot before it prints, and \
+            keeps a long one in a file in $TMPDIR. Exits with 2 if it had to leave damaged records \
+            out, or if there are operations or optimistic changes.
             """)
 
     @OptionGroup var cache: CacheArgument
@@ -22,7 +24,7 @@ struct ExportCommand: ParsableCommand {
         let spool = Spool()
         var report = Report(.list, columns: ExportTable.columns)
         if output.format == .csv { try spool.append(Array((report.csv + "\n").utf8)) }
-        let leftOut = try cache.inspect { inspection in
+        let (leftOut, pending) = try cache.inspect { inspection in
             var export = RecordExport(inspection)
             let isTerminal = Terminal.isOutput
             let writer = JSONWriter(escapesUnprintable: isTerminal)
@@ -36,20 +38,38 @@ struct ExportCommand: ParsableCommand {
                 case .table: report.append(ExportTable.row(line, references: references))
                 }
             }
-            return export.leftOut
+            return (export.leftOut, try inspection.pending)
         }
         if output.format == .table {
             try output.print(report)
         } else {
             try spool.forEachChunk(Console.write)
         }
-        guard leftOut == 0 else {
+        let problems = Self.problems(leftOut: leftOut, pending)
+        guard problems.isEmpty else {
             throw CommandFailure(
-                """
-                \(cache.cache): \(counted(leftOut, "record is", "records are")) damaged and left \
-                out; espalier verify describes the damage
-                """, kind: .miss)
+                "\(cache.cache): \(problems.joined(separator: "; "))", kind: .miss)
         }
+    }
+
+    /// Returns what the export does not have, or has otherwise than the cache.
+    private static func problems(leftOut: Int, _ pending: PendingCounts) -> [String] {
+        var problems: [String] = []
+        if leftOut > 0 {
+            let records = counted(leftOut, "record is", "records are")
+            problems.append(
+                "\(records) damaged and left out; espalier verify describes the damage")
+        }
+        if pending.operations > 0 {
+            let operations = counted(pending.operations, "operation is", "operations are")
+            problems.append("\(operations) left out; espalier outbox lists operations")
+        }
+        if pending.changes > 0 {
+            let changes = counted(
+                pending.changes, "optimistic change is", "optimistic changes are")
+            problems.append("\(changes) exported as if confirmed")
+        }
+        return problems
     }
 }
 
@@ -62,8 +82,9 @@ struct DiffCommand: ParsableCommand {
             changed record has a row for each place that differs, with the value in the first \
             cache, a, and in the second, b. References are compared by identifier. Paths are as in \
             entities.media[0].url; $types, $declarers and $count are not fields. The order of \
-            fields, pins and the times of access do not count. Of a "damaged" record, one cache \
-            may know only the beginning of the identifier. Exits with 2 if there is a difference.
+            fields, pins, and the times of writes and accesses do not count. Of a "damaged" \
+            record, one cache may know only the beginning of the identifier. Exits with 2 if there \
+            is a difference.
             """)
 
     @Argument(help: "The directory of the first cache.", completion: .directory)

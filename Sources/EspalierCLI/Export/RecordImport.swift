@@ -73,6 +73,7 @@ struct RecordImport {
         let before = try cache.statistics()
         let budget = before.budget.bytes
         let changes = cache.ownChangeSets()
+        let events = cache.events()
         let written = Task.detached {
             var count = 0
             for await change in changes { count += change.written.count + change.keys.count }
@@ -88,9 +89,20 @@ struct RecordImport {
             }
         }
         try await parts.finish()
-        let evicted = try cache.statistics().evictions.records - before.evictions.records
-        // Closing ends the sequence of changes.
+        let after = try cache.statistics()
+        // Closing ends the sequences of changes and events.
         cache.close()
+        for await case .generationReplaced(let reason) in events {
+            Console.note("the cache began anew, and what it held is gone. Reason: \(reason).")
+        }
+        guard after.generationsReplaced == before.generationsReplaced else {
+            throw CommandFailure(
+                """
+                the cache began anew during the import, and a part of the records is gone: import \
+                them again
+                """)
+        }
+        let evicted = after.evictions.records - before.evictions.records
         // A collection in several parts counts as written once per part.
         return RestoreSummary(
             records: count, written: await written.value - parts.furtherParts,
@@ -174,7 +186,8 @@ extension RestoredRecord {
             defer { stored += elements.count }
             return RestoredRecord(
                 identifier,
-                stored == 0 ? .collection(elements) : .moreElements(elements, behind: stored))
+                stored == 0 ? .collection(elements) : .moreElements(elements, behind: stored),
+                age: age)
         }
     }
 }

@@ -2,10 +2,12 @@
 import EspalierInspection
 import EspalierRecords
 import EspalierStore
+import Foundation
 
-/// A record as one line of an export: all of its content, with references by identifier.
+/// A record as one line of an export: all of its content, with references by identifier, and its
+/// age.
 ///
-///     {"kind":"node","identifier":"Note:9","types":["Note"],
+///     {"kind":"node","identifier":"Note:9","types":["Note"],"written":"2026-11-29T12:00:00Z",
 ///      "fields":{"id":"9","author":{"$ref":"Person:1"}}}
 struct RecordLine: Sendable, Equatable {
     enum Content: Sendable, Equatable {
@@ -24,6 +26,8 @@ struct RecordLine: Sendable, Equatable {
 
     let identifier: String
     let content: Content
+    /// When the record was written, and how old it may be; nil if the cache does not know.
+    var age: RestoredRecord.Age?
 
     var kind: RecordName.Kind {
         switch content {
@@ -41,6 +45,10 @@ struct RecordLine: Sendable, Equatable {
             let declarers = Self.declarers(of: fields, types)
             if !declarers.isEmpty { json = json + ["declarers": .object(declarers)] }
             if isOnCycle { json = json + ["onCycle": true] }
+        }
+        if let age {
+            json = json + ["written": .string(age.writtenAt.formatted(.iso8601))]
+            if let seconds = age.maximum { json = json + ["maxAge": .number(seconds)] }
         }
         return json + .object([JSONMember(name: contentName, value: contentJSON)])
     }
@@ -92,6 +100,7 @@ extension RecordLine {
         let kind = try Self.text("kind", from: &members)
         identifier = try Self.text("identifier", from: &members)
         guard !identifier.isEmpty else { throw LineProblem("an identifier is not empty") }
+        age = try Self.age(from: &members)
         switch kind {
         case RecordName.Kind.node.rawValue: content = try Self.node(&members)
         case RecordName.Kind.key.rawValue: content = .key(try Self.remove("value", from: &members))
@@ -103,6 +112,26 @@ extension RecordLine {
         default: throw LineProblem("the kind \(kind) is none of node, key and collection")
         }
         if let rest = members.first { throw LineProblem("a \(kind) has no member \(rest.name)") }
+    }
+
+    private static func age(
+        from members: inout [JSONMember]
+    ) throws(LineProblem) -> RestoredRecord.Age? {
+        let maxAge = removeIfPresent("maxAge", from: &members)
+        guard let written = removeIfPresent("written", from: &members) else {
+            guard maxAge == nil else { throw LineProblem("maxAge is there without written") }
+            return nil
+        }
+        guard case .string(let text) = written, let date = try? Date(text, strategy: .iso8601)
+        else {
+            throw LineProblem("written is a time such as 2026-11-29T12:00:00Z")
+        }
+        switch maxAge {
+        case nil: return RestoredRecord.Age(writtenAt: date, maximum: nil)
+        case .number(.int(let seconds)) where seconds >= 0:
+            return RestoredRecord.Age(writtenAt: date, maximum: UInt64(seconds))
+        default: throw LineProblem("maxAge is a whole number of seconds")
+        }
     }
 
     private static func node(_ members: inout [JSONMember]) throws(LineProblem) -> Content {
@@ -199,6 +228,13 @@ extension RecordLine {
             }
         }
         identifier = record.identifier
+        let state = try inspection.state(of: record.handle)
+        age = state.flatMap { state in
+            state.writtenAt.map {
+                RestoredRecord.Age(
+                    writtenAt: $0.date, maximum: state.expiry.map { min($0, UInt64(Int64.max)) })
+            }
+        }
         switch record.nameSpace {
         case .node:
             let fields = try record.fields().map { field, value in
@@ -206,8 +242,7 @@ extension RecordLine {
                     name: field.name, value: try json(value, record.children),
                     declarers: field.declarers)
             }
-            let isOnCycle =
-                try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
+            let isOnCycle = state?.flags.contains(.onCycle) ?? false
             content = .node(types: record.shape.types, fields: fields, isOnCycle: isOnCycle)
         case .key: content = .key(try json(try record.keyValue(), record.children))
         case .collection:

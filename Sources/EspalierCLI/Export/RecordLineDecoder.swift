@@ -27,11 +27,12 @@ struct RecordLineDecoder {
                 }
             }
             return RestoredRecord(
-                line.identifier, .node(shape(types, fields), encoder.value, isOnCycle: isOnCycle))
+                line.identifier, .node(shape(types, fields), encoder.value, isOnCycle: isOnCycle),
+                age: line.age)
         case .key(let value):
             var encoder = ReferringValues()
             try encoder.append(value)
-            return RestoredRecord(line.identifier, .key(encoder.value))
+            return RestoredRecord(line.identifier, .key(encoder.value), age: line.age)
         case .collection(let elements):
             let values = try elements.enumerated().map { index, element throws(LineProblem) in
                 var encoder = ReferringValues()
@@ -42,7 +43,7 @@ struct RecordLineDecoder {
                 }
                 return encoder.value
             }
-            return RestoredRecord(line.identifier, .collection(values))
+            return RestoredRecord(line.identifier, .collection(values), age: line.age)
         }
     }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import EspalierEncryption
 import EspalierStore
 import Foundation
+import Synchronization
 
 /// The keys of an encrypted cache: files named by an option, or by the environment.
 struct KeyOption: ParsableArguments {
@@ -35,16 +36,36 @@ struct KeyOption: ParsableArguments {
         guard KeyHeader.isAvailable else {
             throw CommandFailure(
                 """
-                --key-file: this espalier was built without encryption. Build it with the trait \
-                Encryption.
+                \(keyFiles.isEmpty ? Self.variable : "--key-file"): this espalier was built \
+                without encryption. Build it with the trait Encryption.
                 """)
         }
         return Encryption(key: first, previousKeys: Array(keys.dropFirst()))
     }
 
     private static func key(in file: String) throws(CommandFailure) -> EncryptionKey {
+        if let known = known.withLock({ $0[file] }) { return known }
+        let key = try readKey(in: file)
+        known.withLock { $0[file] = key }
+        return key
+    }
+
+    /// The keys that were read. A pipe can be read only once, and a command may open two caches.
+    private static let known = Mutex<[String: EncryptionKey]>([:])
+    /// More than any key file has.
+    private static let sizeLimit = 4_096
+
+    private static func readKey(in file: String) throws(CommandFailure) -> EncryptionKey {
         let data = try CommandFailure.naming(file) {
-            try Data(contentsOf: URL(fileURLWithPath: file))
+            let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+            defer { try? handle.close() }
+            var data = Data()
+            while data.count < sizeLimit,
+                let part = try handle.read(upToCount: sizeLimit - data.count), !part.isEmpty
+            {
+                data += part
+            }
+            return data
         }
         if let key = try? EncryptionKey(bytes: Array(data)) { return key }
         let digits = String(decoding: data, as: UTF8.self).filter { !$0.isWhitespace }

@@ -47,10 +47,8 @@ final class ScratchDirectory {
     /// Removes a directory inside.
     func remove(_ name: String) { try? FileManager.default.removeItem(atPath: path + "/" + name) }
 
-    /// Removes the directory when a signal ends the process, which skips `defer`. Ignores SIGPIPE,
-    /// so that a closed pipe is an error of the write, after which `defer` runs.
+    /// Removes the directory when a signal ends the process, which skips `defer`.
     private func removeOnSignals() {
-        signal(SIGPIPE, SIG_IGN)
         signals = SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [path] number in
             try? FileManager.default.removeItem(atPath: path)
             _exit(128 + number)

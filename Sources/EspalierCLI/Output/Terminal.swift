@@ -19,6 +19,10 @@ enum Terminal {
         }
     }
 
+    /// Makes a closed pipe an error of the write, after which `defer` runs: a process that SIGPIPE
+    /// ends leaves its caches as a crash does.
+    static func ignoreClosedPipes() { signal(SIGPIPE, SIG_IGN) }
+
     /// Returns whether the process was started with the signal `number` ignored.
     static func isIgnored(_ number: Int32) -> Bool {
         var inherited = sigaction()

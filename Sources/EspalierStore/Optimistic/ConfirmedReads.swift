@@ -1,4 +1,4 @@
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierModels
 public import EspalierRecords
 
@@ -97,6 +97,21 @@ extension LayerTable {
         try self.init(
             generation.keyspaces, transaction,
             valueLimit: generation.environment.maximumValueSize, from: first)
+    }
+}
+
+/// How much of a snapshot is not confirmed.
+package struct PendingCounts: Sendable, Hashable {
+    /// Optimistic changes, those of operations included.
+    package let changes: Int
+    /// The operations of all outboxes, dead letters included.
+    package let operations: Int
+
+    package init(
+        in generation: Generation, _ snapshot: borrowing some ReadableTransaction & ~Copyable
+    ) throws {
+        let table = try LayerTable(of: generation, snapshot)
+        (changes, operations) = (table.layers.count, table.operations.count)
     }
 }
 

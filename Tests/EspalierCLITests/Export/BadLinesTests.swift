@@ -134,7 +134,8 @@ struct BadLinesTests {
             input: "\(collection)\n\(Self.good)\n")
         #expect(try summary.json() == ["records": 2, "recordsWritten": 2, "recordsUnchanged": 0])
         try tool.succeed("verify", "d")
-        #expect(Set(try tool.lines(of: "d")) == [collection, Self.good])
+        #expect(
+            Set(try tool.lines(of: "d").map(CommandLineTool.undated)) == [collection, Self.good])
     }
 
     @Test("Values are imported as deep as the tool reads them")

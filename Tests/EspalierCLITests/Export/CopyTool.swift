@@ -12,6 +12,11 @@ extension CommandLineTool {
             .map(String.init)
     }
 
+    /// Returns lines of an export without the times of writes, which differ from run to run.
+    static func undated(_ text: String) -> String {
+        text.replacing(/"written":"[^"]*",/, with: "")
+    }
+
     /// Copies a cache by export and import, checks that nothing differs, and returns the lines of
     /// the export.
     @discardableResult

@@ -36,7 +36,7 @@ struct DamagedExportTests {
                 + "the damage\n"
         )
         #expect(
-            export.text == """
+            CommandLineTool.undated(export.text) == """
                 {"kind":"node","identifier":"root:1","types":["root"],"fields":{"id":1}}
                 {"kind":"node","identifier":"root:3","types":["root"],"fields":{"a":{"$lost":1},\
                 "id":3}}
@@ -85,9 +85,11 @@ struct DamagedExportTests {
     func beginning() throws {
         let text = CommandLineTool.longText("a text to be damaged")
         func fill(_ cache: String, _ rest: String...) throws {
-            let documents = [#"{"id":"one and only","t":"\#(text)"}"#] + rest.map {
-                #"{"id":"\#($0)"}"#
-            }
+            let documents =
+                [#"{"id":"one and only","t":"\#(text)"}"#]
+                + rest.map {
+                    #"{"id":"\#($0)"}"#
+                }
             try tool.succeed(
                 "import", cache, "-", "--id-key", "id", "--root-type", "N", "--compression", "none",
                 input: "[\(documents.joined(separator: ","))]")

@@ -1,4 +1,7 @@
 #if CommandLine
+import EspalierModels
+import EspalierRecords
+import EspalierStore
 import Foundation
 import Testing
 
@@ -6,6 +9,11 @@ import Testing
 
 @Suite("Exports and imports")
 struct ExportTests {
+    private struct Note: Codable, Equatable, NormalizedModel {
+        var id: Int
+        var modelIdentifier: String? { "Note:\(id)" }
+    }
+
     private let tool: CommandLineTool
 
     init() throws { tool = try CommandLineTool() }
@@ -40,7 +48,7 @@ struct ExportTests {
             input: #"{"dark":true,"$by":{"id":9}}"#)
         try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "me", input: #"{"id":1}"#)
         let lines = try tool.expectCopies(of: "c", to: "d")
-        #expect(lines.contains { $0.hasPrefix(#"{"kind":"key","identifier":"設定","value":"#) })
+        #expect(lines.contains { $0.hasPrefix(#"{"kind":"key","identifier":"設定","written":"#) })
         #expect(try tool.lines(of: "d") == lines)
         for arguments in [["--collection", "مفتاح"], ["--key", "設定"], ["--key", "me"]] {
             #expect(
@@ -68,7 +76,7 @@ struct ExportTests {
         let lines = try tool.expectCopies(of: "c", to: "d")
         #expect(lines.first?.contains(#""a":{"$deleted":1},"id":1,"l":[{"$deleted":2},"#) == true)
         #expect(
-            lines.contains(
+            lines.map(CommandLineTool.undated).contains(
                 #"{"kind":"node","identifier":"root:5","types":["root"],"#
                     + #""fields":{"a":{"$deleted":1},"id":5}}"#
             ))
@@ -82,6 +90,42 @@ struct ExportTests {
         try tool.succeed("import", "e", "-", "--records", input: lost)
         try tool.expectCopies(of: "e", to: "f")
         try tool.fail(2, "get", "e", "root:5")
+    }
+
+    @Test("What has expired is expired in the copy, too, and what expires later keeps its time")
+    func ages() throws {
+        let cache = try NormalizedCache(directory: tool.folder.url.path + "/c")
+        try cache.set(Note(id: 1), maxAge: .seconds(0)).wait()
+        try cache.set(Note(id: 2), maxAge: .seconds(3_600)).wait()
+        try cache.set(Note(id: 3)).wait()
+        cache.close()
+        let lines = try tool.expectCopies(of: "c", to: "d")
+        #expect(lines.count { $0.contains(#""written":"20"#) } == 3)
+        #expect(lines.count { $0.contains(#""maxAge":3600,"#) } == 1)
+        let copy = try NormalizedCache(directory: tool.folder.url.path + "/d")
+        defer { copy.close() }
+        guard case .expired? = copy.readOutcome(Note.self, "Note:1").reason else {
+            Issue.record("The copy of what has expired is fresh.")
+            return
+        }
+        #expect(copy.readOutcome(Note.self, "Note:2").value == Note(id: 2))
+        #expect(copy.readOutcome(Note.self, "Note:3").value == Note(id: 3))
+    }
+
+    @Test("Operations of outboxes and optimistic changes are no silent loss")
+    func pending() throws {
+        let cache = try NormalizedCache(directory: tool.folder.url.path + "/c")
+        try cache.set(Note(id: 1)).wait()
+        try cache.outbox("messages", of: Int.self).add(7, id: "a") { $0.set(Note(id: 2)) }.wait()
+        try cache.outbox("messages", of: Int.self).add(8, id: "b").wait()
+        cache.close()
+        let export = try tool("export", "c")
+        #expect(export.code == 2)
+        #expect(
+            export.errors
+                == "espalier: c: 2 operations are left out; espalier outbox lists operations; "
+                + "1 optimistic change is exported as if confirmed\n")
+        #expect(export.text.split(separator: "\n").count == 2)
     }
 
     @Test("Records on cycles keep their flags, even when imported in parts")

@@ -46,7 +46,9 @@ struct FormatExampleTests {
             .appendingPathComponent(
                 "../../../docs/FORMAT.md")
         let document = try String(contentsOf: file, encoding: .utf8)
-        let lines = try tool.expectCopies(of: "c", to: "d")
+        let lines = try tool.expectCopies(of: "c", to: "d").map {
+            $0.replacing(/"written":"[^"]*"/, with: #""written":"2026-11-29T12:00:00Z""#)
+        }
         #expect(
             document.contains("\n\(lines.joined(separator: "\n"))\n"),
             "\(lines.joined(separator: "\n"))")

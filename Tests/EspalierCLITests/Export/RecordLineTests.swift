@@ -2,6 +2,7 @@
 import EspalierRecords
 import EspalierStore
 import EspalierTestSupport
+import Foundation
 import Testing
 
 @testable import EspalierCLI
@@ -131,6 +132,26 @@ struct RecordLineTests {
         #expect(try line(text(empty)) == empty)
     }
 
+    @Test("A line has the time of the write and the maximum age, and an import takes them over")
+    func ages() throws {
+        let age = RestoredRecord.Age(
+            writtenAt: Date(timeIntervalSince1970: 1_796_000_000), maximum: 3_600)
+        for content in [.key(1), .collection([1]), .node(types: [], fields: [], isOnCycle: false)]
+            as [RecordLine.Content]
+        {
+            for age in [age, .init(writtenAt: age.writtenAt, maximum: nil), nil] {
+                let dated = RecordLine(identifier: "x", content: content, age: age)
+                #expect(try line(text(dated)) == dated)
+                var decoder = RecordLineDecoder()
+                #expect(try decoder.record(dated).age == age)
+            }
+        }
+        #expect(
+            text(RecordLine(identifier: "x", content: .key(1), age: age))
+                == #"{"kind":"key","identifier":"x","written":"2026-11-30T00:53:20Z","#
+                + #""maxAge":3600,"value":1}"#)
+    }
+
     @Test(
         "An invalid record is reported with what is missing or wrong",
         arguments: [
@@ -143,6 +164,23 @@ struct RecordLineTests {
                 "the kind segment is none of node, key and collection"
             ),
             (#"{"kind":"key","identifier":"x"}"#, "value is missing"),
+            (
+                #"{"kind":"key","identifier":"x","written":1,"value":1}"#,
+                "written is a time such as 2026-11-29T12:00:00Z"
+            ),
+            (
+                #"{"kind":"key","identifier":"x","written":"yesterday","value":1}"#,
+                "written is a time such as 2026-11-29T12:00:00Z"
+            ),
+            (
+                #"{"kind":"key","identifier":"x","maxAge":1,"value":1}"#,
+                "maxAge is there without written"
+            ),
+            (
+                #"{"kind":"key","identifier":"x","written":"2026-11-29T12:00:00Z","maxAge":-1,"#
+                    + #""value":1}"#,
+                "maxAge is a whole number of seconds"
+            ),
             (
                 #"{"kind":"key","identifier":"x","value":1,"fields":{}}"#,
                 "a key has no member fields"
