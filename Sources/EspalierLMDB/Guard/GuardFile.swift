@@ -34,10 +34,11 @@ public final class GuardFile: Sendable {
         case users, assertions, openings, checked
         /// The word of `ChangeListeners`.
         case listeners
+        /// The word of the owner, see `ownersWord`.
+        case owners
     }
 
-    /// The size of the file: room for eight words, of which one is not used. The file of an older
-    /// version is extended.
+    /// The size of the file: eight words. The file of an older version is extended.
     public static let byteCount = 64
     private static var size: Int { byteCount }
 
@@ -117,6 +118,13 @@ public final class GuardFile: Sendable {
     fileprivate func setGeneration(_ value: UInt64) {
         precondition(!isReadOnly, "a guard file that was opened to read can't be changed")
         self[.generation] = value
+    }
+
+    /// A word whose meaning is up to the owner of the file: it outlives the generations. 0 in a new
+    /// file. Has no effect on a file that is only read.
+    public var ownersWord: UInt64 {
+        get { self[.owners] }
+        set { self[.owners] = newValue }
     }
 
     /// The `IntactMark` of the last file that was known to be intact.

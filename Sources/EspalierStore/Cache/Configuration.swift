@@ -152,7 +152,8 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
     /// ``MissReason/unavailable(detail:)``, and its writes fail with the error, which
     /// ``CacheStatistics/openingFailure`` describes. It does not try to open the directory again:
     /// open another cache for that. Mistakes of the caller are thrown nevertheless: a wrong budget
-    /// or level, or another configuration than that of an open cache.
+    /// or level, another configuration than that of an open cache, a key that is not that of the
+    /// cache, no cache where there must be one, and an opening that would wait for itself.
     case missAlways
 }
 

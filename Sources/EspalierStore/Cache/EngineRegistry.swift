@@ -7,6 +7,8 @@ final class EngineRegistry: Sendable {
     static let shared = EngineRegistry()
 
     private enum Slot {
+        /// A thread makes the engine.
+        case opening
         case open(Engine)
         case closing(Engine)
     }
@@ -19,11 +21,9 @@ final class EngineRegistry: Sendable {
         init(_ directory: CacheDirectory.Identity) { self.directory = directory }
     }
 
-    // protected by itself
+    /// Held for moments only: to open a cache may take seconds, for which those that open or close
+    /// other caches must not wait.
     private let slots = Mutex<[Key: Slot]>([:])
-
-    /// Held while an engine is created, so that two threads do not create two.
-    private let opening = NSLock()
 
     func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine
     {
@@ -36,21 +36,20 @@ final class EngineRegistry: Sendable {
                 throw CacheError(
                     .waitInsideRead,
                     """
-                    The cache is closing, and waits for the code that opens it. Open it outside of \
-                    transactions, and of code that encodes or decodes models.
+                    Another thread opens or closes the cache, and may wait for the code that opens \
+                    it here. Open it outside of transactions, and of code that encodes or decodes \
+                    models.
                     """)
             }
             Thread.sleep(forTimeInterval: 0.001)
         }
     }
 
-    /// Returns the engine of the directory; nil while its last engine is closing, for which callers
-    /// that open other directories must not wait.
+    /// Returns the engine of the directory; nil while another thread makes it, or while its last
+    /// engine is closing.
     private func openNow(path: String, configuration: Configuration, create: Bool)
         throws(CacheError) -> Engine?
     {
-        opening.lock()
-        defer { opening.unlock() }
         guard !path.isEmpty else {
             throw CacheError(.badDirectory, "The path is empty. Name a directory.")
         }
@@ -62,60 +61,68 @@ final class EngineRegistry: Sendable {
         let identity = try directory.prepare(
             create: create, isReadOnly: configuration.isReadOnly)
         let key = Key(identity)
-        switch slots.withLock({ $0[key] }) {
-        case .open(let engine):
-            guard engine.configuration == configuration else {
-                throw CacheError(
-                    .alreadyOpen,
-                    """
-                    The cache is open in this process with another configuration. Open it once, or \
-                    with the same configuration.
-                    """)
-            }
-            engine.retain()
-            return engine
-        case .closing: return nil
-        case nil: break
-        }
-        guard create || directory.holdsCache else { throw .noCache }
-        try directory.requireNoOtherFiles()
         // The first look starts the count, before an engine notes it.
         ForkCounter.start()
+        let (known, isMine) = try slots.withLock { slots throws(CacheError) in
+            switch slots[key] {
+            case .open(let engine):
+                guard engine.configuration == configuration else {
+                    throw CacheError(
+                        .alreadyOpen,
+                        """
+                        The cache is open in this process with another configuration. Open it \
+                        once, or with the same configuration.
+                        """)
+                }
+                engine.retain()
+                return (engine as Engine?, false)
+            case .opening, .closing: return (nil, false)
+            case nil:
+                slots[key] = .opening
+                return (nil, true)
+            }
+        }
+        guard isMine else { return known }
         do {
+            guard create || directory.holdsCache else { throw CacheError.noCache }
+            try directory.requireNoOtherFiles()
             let engine = try Engine(directory, identity, configuration, create: create)
             engine.retain()
             slots.withLock { $0[key] = .open(engine) }
             return engine
         } catch {
+            slots.withLock { $0[key] = nil }
             throw CacheError(error)
         }
     }
 
     /// Marks `engine` as closing if `isUnused` returns true, and returns that.
     func markAsClosing(_ engine: Engine, _ isUnused: () -> Bool) -> Bool {
-        opening.lock()
-        defer { opening.unlock() }
-        guard isUnused() else { return false }
-        slots.withLock { $0[Key(engine.identity)] = .closing(engine) }
-        return true
+        slots.withLock { slots in
+            guard isUnused() else { return false }
+            slots[Key(engine.identity)] = .closing(engine)
+            return true
+        }
     }
 
     /// Lists `engine` under another directory, which has taken the place of its own.
     ///
     /// - Throws: `directoryGone` if another engine uses that directory.
     func move(_ engine: Engine, to identity: CacheDirectory.Identity) throws(CacheError) {
-        // A writer calls this. No thread waits for a writer while it holds `opening`.
-        opening.lock()
-        defer { opening.unlock() }
-        let old = engine.identity
-        guard identity != old else { return }
-        let isFree = slots.withLock { slots in
-            guard slots[Key(identity)] == nil else { return false }
+        try slots.withLock { slots throws(CacheError) in
+            let old = engine.identity
+            guard identity != old else { return }
+            guard slots[Key(identity)] == nil else { throw .directoryGone(cause: nil) }
             slots[Key(identity)] = slots.removeValue(forKey: Key(old))
-            return true
+            engine.identity = identity
         }
-        guard isFree else { throw .directoryGone(cause: nil) }
-        engine.identity = identity
+    }
+
+    /// The number of engines that are being made, for tests.
+    var openingCount: Int {
+        slots.withLock { slots in
+            slots.values.count { if case .opening = $0 { true } else { false } }
+        }
     }
 
     /// Forgets `engine`, which is closed.

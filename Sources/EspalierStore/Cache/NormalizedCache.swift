@@ -39,10 +39,11 @@ public final class NormalizedCache: Sendable {
     ///   - directory: The path of the cache's directory.
     ///   - configuration: The options. Its budget applies to a new cache only.
     /// - Throws: A ``CacheError`` with one of the codes `badBudget`, `badCompression`,
-    ///   `badDirectory`, `notWritable`, `newerFormat`, `alreadyOpen`, `diskFull` or `storage`.
+    ///   `badDirectory`, `notWritable`, `newerFormat`, `alreadyOpen`, `wrongKey`, `busy`,
+    ///   `waitInsideRead`, `diskFull`, `ioFailure` or `storage`.
     ///   Damaged files are no error: an empty cache replaces them. With
     ///   ``FailurePolicy/missAlways`` only mistakes of the caller are errors: `badBudget`,
-    ///   `badCompression` and `alreadyOpen`.
+    ///   `badCompression`, `alreadyOpen`, `wrongKey` and `waitInsideRead`.
     public convenience init(directory: String, configuration: Configuration = Configuration())
         throws(CacheError)
     {
@@ -110,16 +111,31 @@ public final class NormalizedCache: Sendable {
     /// opening of the same directory. On Linux the directory is in `/dev/shm`. Where there is none,
     /// as on Apple's systems, it is in the temporary directory, and nothing waits for the disk.
     /// Closing the cache removes the directory. If the process ends before, the next cache in
-    /// memory of the same user does.
+    /// memory of the same user does; unless another user has taken these places, and the cache had
+    /// to take one of its own.
     ///
     /// - Parameter configuration: The options. The durability is not used.
     /// - Throws: A ``CacheError``, as ``init(directory:configuration:)`` does.
     public convenience init(inMemory configuration: Configuration) throws(CacheError) {
         var configuration = configuration
         configuration.durability = .noSync
-        let memory = try MemoryDirectory()
+        let memory: MemoryDirectory
+        do throws(CacheError) {
+            memory = try MemoryDirectory()
+        } catch {
+            try self.init(failing: error, configuration)
+            return
+        }
         try self.init(
             directory: memory.path, configuration: configuration, create: true, in: memory)
+    }
+
+    /// Makes a cache without files, if the configuration asks for one after a failed opening.
+    private init(failing error: CacheError, _ configuration: Configuration) throws(CacheError) {
+        guard configuration.onFailure == .missAlways, !error.isCallersMistake else { throw error }
+        memory = nil
+        engine = Engine(failing: error, CacheDirectory("/"), configuration)
+        engine.retain()
     }
 
     private init(

@@ -226,7 +226,7 @@ package struct CacheDirectory: Sendable {
     }
 
     /// Whether something has the name of a generation and can't be used as one: a directory that
-    /// this user can't read, or one with files of others.
+    /// this user can't read, or one with files of others only.
     private var hasUnreadableGeneration: Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.contains { Self.isName($0, prefix: Self.complete) && !isGeneration($0) }
@@ -238,14 +238,18 @@ package struct CacheDirectory: Sendable {
         }
     }
 
-    /// Returns whether the library has made the directory `name`. It opens and removes no others.
+    /// Returns whether the library has made the directory `name`. It opens no others, and removes
+    /// no files of others.
     private func isGeneration(_ name: String, prefix: String = complete) -> Bool {
         guard Self.isName(name, prefix: prefix),
             Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
             let files = try? FileManager.default.contentsOfDirectory(atPath: generationPath(name))
         else { return false }
-        return files.allSatisfy { $0 == "data.mdb" || $0 == "lock.mdb" }
+        return files.contains(Self.dataFile) || files.allSatisfy { $0 == Self.lockFile }
     }
+
+    private static let dataFile = "data.mdb"
+    private static let lockFile = "lock.mdb"
 
     private static func isName(_ name: String, prefix: String) -> Bool {
         let digits = name.dropFirst(prefix.count)
@@ -317,7 +321,9 @@ package struct CacheDirectory: Sendable {
             removeGeneration(name)
         }
         // Files that Foundation was writing in place of `current` when the process was killed.
-        for name in names where name.hasPrefix(".dat.nosync") { removeGeneration(name) }
+        for name in names where name.hasPrefix(".dat.nosync") {
+            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
     }
 
     /// Writes the name of the live generation to `current` if it is not there.
@@ -326,17 +332,29 @@ package struct CacheDirectory: Sendable {
         if data != Data((name + "\n").utf8) { try setCurrent(name) }
     }
 
+    /// Removes the files of a generation, and its directory unless others have put files there.
     func removeGeneration(_ name: String) {
-        try? FileManager.default.removeItem(atPath: generationPath(name))
+        let (files, directory) = (FileManager.default, generationPath(name))
+        // The data file last: it tells that the directory is one of the library.
+        for file in [Self.lockFile, Self.dataFile] {
+            try? files.removeItem(atPath: "\(directory)/\(file)")
+        }
+        guard (try? files.contentsOfDirectory(atPath: directory))?.isEmpty == true else { return }
+        try? files.removeItem(atPath: directory)
     }
 
-    /// Returns the bytes of all files.
-    package func byteCount() -> Int {
-        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-        return paths.reduce(0) { sum, name in
-            let attributes = Self.attributes("\(path)/\(name)")
-            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return sum }
-            return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
+    /// Returns the bytes of all files that this user can see.
+    package func byteCount() -> Int { Self.byteCount(below: path) }
+
+    private static func byteCount(below path: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.reduce(0) { sum, name in
+            let attributes = attributes("\(path)/\(name)")
+            switch attributes?[.type] as? FileAttributeType {
+            case .typeRegular: return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
+            case .typeDirectory: return sum + byteCount(below: "\(path)/\(name)")
+            default: return sum
+            }
         }
     }
 

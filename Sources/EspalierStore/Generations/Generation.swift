@@ -292,3 +292,24 @@ final class NumberedTable<Element: Sendable>: Sendable {
         }
     }
 }
+
+extension GuardFile {
+    /// The budget of the live generation, which a generation that replaces it gets, also if the
+    /// replaced one can't be read; nil if the file does not tell.
+    ///
+    /// The low 40 bits of the word are the bytes of the budget, the high 24 bits a check of them.
+    var budget: ByteCount? {
+        get {
+            let budget = ByteCount(Int(ownersWord & (1 << 40 - 1)))
+            return ownersWord == Self.word(budget) && Configuration.isValid(budget) ? budget : nil
+        }
+        set { if let newValue { ownersWord = Self.word(newValue) } }
+    }
+
+    private static func word(_ budget: ByteCount) -> UInt64 {
+        let bytes = UInt64(budget.bytes)
+        var writer = ByteWriter()
+        writer.append(integer: bytes)
+        return bytes | UInt64(writer.check(seed: 0)) << 40
+    }
+}

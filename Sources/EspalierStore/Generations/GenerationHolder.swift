@@ -37,7 +37,7 @@ final class GenerationHolder: Sendable {
         case olderFormat
         /// The data file was empty or missing.
         case emptyFile
-        /// The directory of the generation could not be read, or contained other files.
+        /// The directory of the generation could not be read, or contained only files of others.
         case unreadable
         /// There were several generations, and no name of the live one.
         case unnamed
@@ -323,7 +323,8 @@ final class GenerationHolder: Sendable {
         return try makeGeneration(under: lock, after: live, because: reason)
     }
 
-    /// Replaces all generations by an empty one with the lifetime counters and the budget of `old`.
+    /// Replaces all generations by an empty one, with the lifetime counters of `old` and the budget
+    /// that `guard` has.
     private func makeGeneration(
         under lock: borrowing GuardLock, after old: Generation?, because reason: Replacement?
     ) throws -> Generation {
@@ -338,7 +339,7 @@ final class GenerationHolder: Sendable {
         // no other room. If the next generation can be made only later, that one tells of the loss.
         state.withLock { state in
             if state.live === old { state.live = nil }
-            state.budget = old?.budget ?? state.budget
+            state.budget = state.guardFile?.budget ?? old?.budget ?? state.budget
             state.loss = state.loss ?? reason.map { Loss(reason: $0, lifetime: lifetime) }
         }
         old?.environment.close()
@@ -381,7 +382,8 @@ final class GenerationHolder: Sendable {
         -> Generation
     {
         try Generation.open(
-            name, in: directory, budget: budget ?? configuration.budget,
+            name, in: directory,
+            budget: budget ?? state.withLock { $0.guardFile?.budget } ?? configuration.budget,
             configuration, under: lock, number: number)
     }
 
@@ -391,6 +393,8 @@ final class GenerationHolder: Sendable {
             let old = state.live
             state.live = generation
             state.budget = generation.budget
+            // A process that can't follow a raised budget yet keeps the old one.
+            if retry == nil { state.guardFile?.budget = generation.budget }
             state.retry = retry
             return (old, state.loss.take())
         }

@@ -24,7 +24,7 @@ public enum CacheEvent: Sendable, Hashable, Codable {
     /// - `emptied`: the caller emptied the cache.
     /// - `damaged`: the file could not be opened, read or written, or a check found it damaged.
     /// - `emptyFile`: the file was empty or missing.
-    /// - `unreadable`: its directory could not be read, or contained other files.
+    /// - `unreadable`: its directory could not be read, or contained only files of others.
     /// - `unnamed`: there were several generations, and no name of the live one.
     /// - `directoryGone`: the directory was removed or renamed.
     /// - `copyFailed`: the budget was lowered or the key changed, the directory had no room for two

@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierRecords
 import Foundation
 import Testing
@@ -63,6 +64,25 @@ struct DamagedFileTests {
         #expect(try cache.statistics().nodes == 0)
         #expect(try cache.generation.budget == Configuration.forTests.budget)
         try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("A generation that can't be read is replaced by one with its budget")
+    func keepsBudget() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(.forTests(budget: .mebibytes(2)))
+        try cache.setBudget(.mebibytes(4)).wait()
+        cache.close()
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: Injured.dataPath(scratch)))
+        cache = try scratch.open(.forTests(budget: .mebibytes(2)))
+        #expect(try cache.statistics().generationsReplaced.values.reduce(0, +) == 1)
+        #expect(cache.budget == .mebibytes(4))
+        // A damaged word tells nothing.
+        cache.engine.generations.guardFileIfOpen?.ownersWord ^= 1 << 45
+        cache.close()
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: Injured.dataPath(scratch)))
+        cache = try scratch.open(.forTests(budget: .mebibytes(2)))
+        #expect(cache.budget == .mebibytes(2))
         cache.close()
     }
 

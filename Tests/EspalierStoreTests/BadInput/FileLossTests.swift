@@ -54,13 +54,34 @@ struct FileLossTests {
         try expectReplaced(scratch, "unnamed")
     }
 
-    @Test("A generation with files of others counts as replaced, and they stay")
+    @Test("A generation with files of others keeps its records, and the files stay")
+    func filesOfOthers() throws {
+        let scratch = try makeCache()
+        let old = try generation(scratch)
+        try Data([1]).write(to: URL(fileURLWithPath: old + "/notes"))
+        let cache = try scratch.open()
+        #expect(cache.read(Person.self, "p:1") != nil)
+        #expect(try cache.statistics().generationsReplaced == [:])
+        // Nothing but these files stays of a generation that is replaced.
+        try cache.removeAll().wait()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: old) == ["notes"])
+        #expect(try generation(scratch) != old)
+        try cache.set(Person("p:1", "Anna")).wait()
+        cache.close()
+        let reopened = try scratch.open()
+        #expect(reopened.read(Person.self, "p:1") != nil)
+        reopened.close()
+    }
+
+    @Test("A directory with files of others only counts as a generation that is lost")
     func unreadable() throws {
         let scratch = try makeCache()
-        let other = try generation(scratch) + "/notes"
-        try Data([1]).write(to: URL(fileURLWithPath: other))
+        let old = try generation(scratch)
+        try FileManager.default.removeItem(atPath: old + "/data.mdb")
+        try FileManager.default.removeItem(atPath: old + "/lock.mdb")
+        try Data([1]).write(to: URL(fileURLWithPath: old + "/notes"))
         try expectReplaced(scratch, "unreadable")
-        #expect(FileManager.default.fileExists(atPath: other))
+        #expect(FileManager.default.fileExists(atPath: old + "/notes"))
     }
 
     @Test("A generation of mode 0000 gets its mode back, and keeps its records")

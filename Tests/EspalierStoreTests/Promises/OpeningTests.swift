@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierRecords
 import Foundation
 import Testing
@@ -19,6 +20,31 @@ struct OpeningTests {
             #expect(try cache.statistics().writes == round)
             cache.close()
         }
+    }
+
+    @Test("A cache that opens slowly keeps nobody from opening and closing other caches")
+    func slowOpening() throws {
+        let (slow, other) = (try Scratch(), try Scratch())
+        try slow.open().close()
+        let guardFile = try GuardFile(
+            path: CacheDirectory(slow.directory).guardPath, create: false)
+        let ended = DispatchSemaphore(value: 0)
+        try guardFile.withExclusiveLock { _ in
+            Thread.detachNewThread {
+                // Waits for the lock.
+                #expect(throws: Never.self) { try slow.open().close() }
+                ended.signal()
+            }
+            for _ in 0..<10_000 where EngineRegistry.shared.openingCount == 0 {
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+            let cache = try other.open()
+            try cache.set(anna).wait()
+            cache.close()
+            #expect(EngineRegistry.shared.openingCount == 1)
+        }
+        ended.wait()
+        #expect(EngineRegistry.shared.openingCount == 0)
     }
 
     @Test("Closing a cache commits the submitted writes")

@@ -37,6 +37,19 @@ struct MemoryCacheTests {
         #expect(second.read(Person.self, "p") == nil)
     }
 
+    @Test("A place that somebody else has taken is not used, and no place is an opening failure")
+    func takenPlace() throws {
+        let scratch = try Scratch()
+        let taken = scratch.root + "/taken"
+        try FileManager.default.createSymbolicLink(
+            atPath: taken, withDestinationPath: NSTemporaryDirectory())
+        let memory = try MemoryDirectory(in: [taken, scratch.root + "/own"])
+        defer { memory.remove() }
+        #expect(memory.path.hasPrefix(scratch.root + "/own/"))
+        let error = #expect(throws: CacheError.self) { try MemoryDirectory(in: [taken]) }
+        #expect(error?.code == .badDirectory && error?.message.contains(taken) == true)
+    }
+
     @Test("A cache that is not closed is removed by the next one")
     func abandoned() throws {
         let path: String
