@@ -117,8 +117,9 @@ extension Field: ModelField where Value: ModelField {
 
     public func forEachModel(_ visit: (any Model) -> Void) { wrapped?.forEachModel(visit) }
 
-    public func isEqualField(to other: Field<Value>) -> Bool {
-        switch (self, other) {
+    public func isEqualField<Other>(to other: Other) -> Bool {
+        guard let other = other as? Self else { return false }
+        return switch (self, other) {
         case (.absent, .absent), (.null, .null): true
         case (.value(let value), .value(let other)): value.isEqualField(to: other)
         default: false

@@ -137,16 +137,17 @@ struct CommitReport: Equatable {
         ]
     }
 
-    /// A line for each identifier, or one for a reset.
+    /// A line for each identifier, and one for a reset.
     var lines: [[String]] {
         let heading = [
             changes.commit == 0 ? "-" : String(changes.commit),
             changes.process.map { String($0) } ?? "-",
         ]
-        if changes.isReset { return [heading + ["reset", ""]] }
-        return lists.flatMap { list in
-            list.identifiers.map { heading + [list.change, $0] }
-        }
+        let reset = changes.isReset ? [heading + ["reset", ""]] : []
+        return reset
+            + lists.flatMap { list in
+                list.identifiers.map { heading + [list.change, $0] }
+            }
     }
 
     var json: JSONValue {

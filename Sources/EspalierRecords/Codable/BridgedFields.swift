@@ -15,6 +15,8 @@ extension RecordEncoder {
         defer { frame.close() }
         try model.encode(to: frame)
         self = try frame.finishFields()
+        // The fields of an enum are those of its case.
+        isCase = values.flattener.bridge.isEnum(model)
     }
 
     /// Encodes one field of a type that is `Encodable` but no ``FieldValue``.

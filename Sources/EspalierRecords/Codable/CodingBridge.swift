@@ -16,6 +16,16 @@ final class EncodingBridge {
         strategies.insert(strategy, for: ObjectIdentifier(type))
         return strategy
     }
+
+    /// Whether models of a type are the cases of an enum.
+    private var enums: [ObjectIdentifier: Bool] = [:]
+
+    func isEnum<Model>(_ model: Model) -> Bool {
+        if let known = enums[ObjectIdentifier(Model.self)] { return known }
+        let isEnum = Mirror(reflecting: model).displayStyle == .enum
+        enums[ObjectIdentifier(Model.self)] = isEnum
+        return isEnum
+    }
 }
 
 /// The bridge's state during one read.

@@ -268,6 +268,9 @@ public final class ValueEncoder {
 
     // MARK: Order
 
+    /// Whether the bytes are those of `orderingBytes`.
+    var isOrdering: Bool { mode == .ordering }
+
     /// Returns the bytes by which an element of a set is ordered. They are the same in every
     /// process, whatever the order of iteration was.
     package func orderingBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {

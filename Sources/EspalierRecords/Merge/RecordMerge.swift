@@ -34,7 +34,7 @@ package struct RecordMerge {
             return
         }
         var merge = SlotMerge()
-        if let old { try merge.start(with: old) }
+        if let old { merge.start(with: old) }
         var childCount = 0
         for projection in tree.nodes[index].projections {
             childCount += projection.children.count
@@ -68,10 +68,14 @@ private struct SlotMerge {
     /// Whether a rule has kept children of a field that the write has set.
     private(set) var keepsFields = false
 
-    mutating func start(with old: Record) throws {
+    /// Begins with the stored record. One whose values break the format counts as not there: it
+    /// must not prevent the write.
+    mutating func start(with old: Record) {
+        guard let ranges = try? FieldRanges.ranges(of: old.values, count: old.shape.count) else {
+            return
+        }
         types = old.shape.types.map(Identifier.init)
         sources.append((old.values, old.children))
-        let ranges = try FieldRanges.ranges(of: old.values, count: old.shape.count)
         for (field, range) in zip(old.shape.fields, ranges) {
             let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map {
                 types[$0]

@@ -162,6 +162,9 @@ public final class Shape: Sendable, Hashable {
         }
         let shape = Shape(types: types, fields: fields)
         guard shape.hasUniqueNames else { throw .malformed("a shape that names a field twice") }
+        guard Set(types.lazy.map(Identifier.init)).count == types.count else {
+            throw .malformed("a shape that names a type twice")
+        }
         return shape
     }
 

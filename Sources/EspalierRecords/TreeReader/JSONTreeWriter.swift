@@ -128,7 +128,15 @@ package final class JSONTreeWriter {
             }
         case .decimal:
             let digits = try decoder.decodeDecimalDigits()
-            write(number: digits, isFinite: digits.utf8.allSatisfy(Self.isOfNumber))
+            if JSONText.isNumber(digits.utf8) {
+                write(number: digits, isFinite: true)
+            } else if digits.utf8.contains(where: {
+                $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")
+            }) {
+                write(digits)
+            } else {
+                write(digits: "null")
+            }
         case .bool: write(digits: try decoder.decodeBool() ? "true" : "false")
         case .bytes: write(Self.text(of: try decoder.decodeBytes()))
         case .null, .absent:
@@ -218,10 +226,7 @@ package final class JSONTreeWriter {
         guard let handle = try decoder.readReference() else { throw decoder.mismatch("a model") }
         if treeReader.checksAllAges { try treeReader.checkAge(of: handle, nil) }
         guard level < options.depth else {
-            guard let record = treeReader.parsedRecord(handle), !record.shape.isDeletion else {
-                throw ReadFailure(.deleted)
-            }
-            return write(record.identifier)
+            return write(try treeReader.identifierOfReference(handle))
         }
         level += 1
         defer { level -= 1 }
@@ -312,15 +317,6 @@ package final class JSONTreeWriter {
         if number.utf8.count > 2, number.hasSuffix(".0") { output.removeLast(2) }
     }
 
-    private static func isOfNumber(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
-            UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default: false
-        }
-    }
-
     private static func text(of bytes: [UInt8]) -> String {
         UUID(bytes: bytes)?.uuidString ?? Data(bytes).base64EncodedString()
     }
@@ -336,8 +332,70 @@ package final class JSONTreeWriter {
     }
 }
 
+extension TreeReader {
+    /// Returns the identifier of a node that the read shows as a reference, without what is in it.
+    ///
+    /// - Throws: What decoding the node would throw: it may be deleted, lost or damaged.
+    fileprivate func identifierOfReference(_ handle: Handle) throws -> String {
+        do {
+            switch try source.record(handle) {
+            case .found(let stored, let owner):
+                let record = try withExtendedLifetime(owner) {
+                    try Record(reading: stored, handle: handle, shapes: source.shape)
+                }
+                if record.shape.isDeletion { throw ReadFailure(.deleted) }
+                // The index holds only the beginnings of names.
+                guard
+                    !state.isAtEntry
+                        || Identifier(record.identifier) == Identifier(state.entryIdentifier)
+                else { throw stop(.notFound) }
+                return record.identifier
+            case .tombstone: throw ReadFailure(.deleted)
+            case .lost: throw stop(.lost)
+            case .nothing:
+                if !state.isAtEntry || state.entryIdentifier.isEmpty {
+                    state.unreadable.append(handle)
+                }
+                throw stop(.dangling)
+            }
+        } catch let error as FormatError {
+            if !error.isNewer { state.unreadable.append(handle) }
+            throw stop(ReadFailure(error).cause)
+        } catch let failure as ReadFailure {
+            throw failure
+        } catch {
+            throw stop(.unavailable("\(error)"))
+        }
+    }
+}
+
 /// Writes strings as JSON.
 package enum JSONText {
+    /// Returns whether a text is a number of JSON.
+    static func isNumber(_ text: some Collection<UInt8>) -> Bool {
+        var rest = text[...]
+        func skipDigits() -> Int {
+            let count = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }.count
+            rest = rest.dropFirst(count)
+            return count
+        }
+        func skip(_ bytes: String) -> Bool {
+            guard let first = rest.first, bytes.utf8.contains(first) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        _ = skip("-")
+        let isZero = rest.first == UInt8(ascii: "0")
+        let whole = skipDigits()
+        guard whole > 0, !isZero || whole == 1 else { return false }
+        if skip("."), skipDigits() == 0 { return false }
+        if skip("eE") {
+            _ = skip("+-")
+            guard skipDigits() > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
     /// Appends `text` in quotes, with escapes where JSON requires them.
     package static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))

@@ -121,6 +121,7 @@ package final class RecordedTree: Sendable {
         var marked = nodes
         /// The last node of each record that has others below it.
         var whole: [Handle: Int] = [:]
+        let mixed = recordsOfSeveralTypes(nodes)
         var path: [(node: Int, end: Int)] = []
         for index in nodes.indices {
             while let last = path.last, last.end <= index { path.removeLast() }
@@ -130,11 +131,24 @@ package final class RecordedTree: Sendable {
                 path.append((index, index + Int(node.size)))
                 whole[node.handle] = index
             } else if node.isRepeat {
-                let known = whole[node.handle] ?? -1
+                // A record that was read as several types has other records below it each time.
+                let known = mixed.contains(node.handle) ? -1 : whole[node.handle] ?? -1
                 for step in path where step.node > known { marked[step.node].isOpen = true }
             }
         }
         return marked
+    }
+
+    /// Returns the records with others below them that were read as several types.
+    private static func recordsOfSeveralTypes(_ nodes: [Node]) -> Set<Handle> {
+        var lists: [Handle: Int16] = [:]
+        var found: Set<Handle> = []
+        for node in nodes where node.size > 1 {
+            if lists.updateValue(node.list, forKey: node.handle) ?? node.list != node.list {
+                found.insert(node.handle)
+            }
+        }
+        return found
     }
 
     /// The number of records that the tree was read from, each counted as often as it was read.

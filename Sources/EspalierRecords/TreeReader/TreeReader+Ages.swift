@@ -24,8 +24,10 @@ extension TreeReader {
         }
         if let (first, last) = state.fresh, first <= handle, handle <= last { return }
         let times = try source.times(of: handle)
-        guard let limit = times?.maxAge ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge,
-            let writtenAt = try times?.writtenAt ?? dateOfEntry()
+        let ownLimit = times?.maxAge
+        guard let limit = ownLimit ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge else { return }
+        if ownLimit == nil { state.ages.dependsOnDates = true }
+        guard let writtenAt = try times?.writtenAt ?? dateOfEntry()
         else { return }
         state.ages.add(writtenAt: writtenAt, maxAge: limit)
         let now = state.now ?? rule.clock.second

@@ -210,6 +210,9 @@ package final class TreeReader {
         }
     }
 
+    /// More elements than a segment can have, so that the sum of all counts does not overflow.
+    package static var mostElements: Int { 1 << 32 }
+
     /// Returns the segments of a collection that has to name itself `identifier`, each with the
     /// number of its elements.
     package func segments(
@@ -219,7 +222,9 @@ package final class TreeReader {
             var counts: [Int] = []
             try decoder.decodeElements { counts.append(try $0.decodeInteger()) }
             let handles = path.children[decoder.children]
-            guard handles.count == counts.count else {
+            guard handles.count == counts.count,
+                counts.allSatisfy({ (0...Self.mostElements).contains($0) })
+            else {
                 throw FormatError.malformed("a collection's counts")
             }
             return zip(handles, counts).map { (handle: $0, count: $1) }

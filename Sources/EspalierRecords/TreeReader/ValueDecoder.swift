@@ -79,11 +79,22 @@ public struct ValueDecoder: ~Copyable {
         if let value = try reader.readDouble() { return value }
         if let value = try reader.readFloat() { return Double(value) }
         let start = reader.position
-        if let integer = try reader.readInteger(Int64.self) {
-            if let value = Double(exactly: integer) { return value }
-            reader.position = start
-        }
+        if let value = try readInteger(Int64.self, as: Double.init(exactly:)) { return value }
+        if let value = try readInteger(UInt64.self, as: Double.init(exactly:)) { return value }
+        if let value = try readInteger(Int128.self, as: Double.init(exactly:)) { return value }
+        if let value = try readInteger(UInt128.self, as: Double.init(exactly:)) { return value }
+        reader.position = start
         throw mismatch("a number that fits Double")
+    }
+
+    /// Reads an integer as another number; nil, with nothing read, where it does not fit.
+    private mutating func readInteger<I: FixedWidthInteger>(
+        _ type: I.Type, as convert: (I) -> Double?
+    ) throws -> Double? {
+        let start = reader.position
+        if let integer = try reader.readInteger(type), let value = convert(integer) { return value }
+        reader.position = start
+        return nil
     }
 
     /// Reads a number. An integer or a `Double` will do where `Float` holds it exactly.

@@ -312,7 +312,11 @@ final class ChangeFeed: Sendable {
             var changes = entry.changes
             let isOwn = entry.author == generations.author
             changes.origin = isOwn ? .thisProcess : .anotherProcess(entry.author.process)
-            if changes.isReset { changes = .reset(by: changes.origin) }
+            if changes.isReset {
+                let deleted = changes.deleted
+                changes = .reset(by: changes.origin)
+                changes.deleted = deleted
+            }
             return changes.isEmpty ? nil : changes
         }
     }
@@ -377,8 +381,11 @@ final class ChangeFeed: Sendable {
             state.missesStart = state.followers && position == nil
             state.isLost = false
         }
-        // The files may have been made anew.
-        if state.withLock({ $0.followers }) { follow() }
+        guard state.withLock({ $0.followers }) else { return }
+        // The files may have been made anew. Another process may have committed to them before this
+        // one listens.
+        follow()
+        queue.async { [weak self] in self?.look() }
     }
 
     private func endCommit(_ body: (inout State) -> Void) {

@@ -142,7 +142,7 @@ final class MemoryTier: Sendable {
         }
         table.counter.staleReads.add(1, ordering: .relaxed)
         // The ages of all records have to be looked up.
-        guard !known.hasAges else { return TreeRecorder(keepsModels: false) }
+        guard !known.needsDates else { return TreeRecorder(keepsModels: false) }
         // A tree that changes is worth more: from now on, the models of its parts are kept.
         return TreeRecorder(older: older(known, generation, at: number), keepsModels: true)
     }

@@ -126,6 +126,9 @@ class MemoryTree: @unchecked Sendable {
     /// Whether a record of the tree may expire.
     var hasAges: Bool { ages.oldest != nil }
 
+    /// Whether a read of the tree has to look up the dates of its records.
+    var needsDates: Bool { hasAges || ages.dependsOnDates }
+
     /// The most changed records with which the tree compares itself. With more, reading it anew
     /// does not take longer.
     var searchLimit: Int { 256 + 4 * tree.nodeCount }
@@ -134,6 +137,10 @@ class MemoryTree: @unchecked Sendable {
     /// long to find out.
     private func isChanged(by entries: [CommitHistory.Entry]) -> Bool {
         if key.nameSpace != .node, entries.contains(where: { $0.keys.contains(key.identifier) }) {
+            return true
+        }
+        // A record that was written again, unchanged, expires later.
+        if ages.dependsOnDates, entries.contains(where: { tree.contains(anyOf: $0.dated) }) {
             return true
         }
         // A sorted list of all changes pays only for many records.

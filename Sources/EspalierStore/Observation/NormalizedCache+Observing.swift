@@ -111,7 +111,7 @@ extension NormalizedCache {
         let center = engine.observations
         guard !isClosed else { return CacheObservation {} }
         let number = center.add(dependingOn: target.identifier) { [weak engine] completion in
-            guard let engine else { return completion([target.identifier]) }
+            guard let engine else { return completion([target.identifier], false) }
             let names = Mutex<Set<String>>([target.identifier])
             // A screen does not lose what it shows because that has become too old.
             engine.read(target.accepting(.stale), .snapshot, .touch) { reader, value in
@@ -121,10 +121,21 @@ extension NormalizedCache {
             } completion: { outcome in
                 // The last state stays when the cache is closed.
                 if !engine.observations.isClosed { send(outcome.value) }
-                completion(names.withLock { $0 })
+                completion(names.withLock { $0 }, outcome.reason?.lacksNames == true)
             }
         }
         return CacheObservation { [weak center] in number.map { center?.remove($0) } }
+    }
+}
+
+extension MissReason {
+    /// Whether records were not read that may be written again under names which the read does not
+    /// know.
+    fileprivate var lacksNames: Bool {
+        switch self {
+        case .lost, .damaged, .dangling, .unavailable: true
+        default: false
+        }
     }
 }
 

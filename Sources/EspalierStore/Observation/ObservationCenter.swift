@@ -15,8 +15,12 @@ final class ObservationCenter: Sendable {
     typealias Number = UInt64
 
     /// Reads, and hands on what it has read. Calls the completion with the names on which the
-    /// result depends: those of the nodes, and that at which it reads.
-    typealias Read = @Sendable (_ completion: @escaping @Sendable (Set<String>) -> Void) -> Void
+    /// result depends, those of the nodes and that at which it reads; and with whether it also
+    /// depends on records without a name, which were lost or could not be read.
+    typealias Read =
+        @Sendable (
+            _ completion: @escaping @Sendable (_ names: Set<String>, _ lacksNames: Bool) -> Void
+        ) -> Void
 
     private struct Observer {
         let read: Read
@@ -29,6 +33,9 @@ final class ObservationCenter: Sendable {
         var observers: [Number: Observer] = [:]
         /// The observers that have read a node.
         var numbers: [String: Set<Number>] = [:]
+        /// The observers that read after every write, because they don't know for which node they
+        /// wait.
+        var lacking: Set<Number> = []
         /// The observers that have to read, in the order of the changes.
         var waiting: [Number] = []
         var isWaiting: Set<Number> = []
@@ -66,8 +73,11 @@ final class ObservationCenter: Sendable {
         }
 
         /// Replaces the names that an observer depends on.
-        mutating func setNames(of number: Number, _ names: Set<String>) {
+        mutating func setNames(
+            of number: Number, _ names: Set<String>, lacksNames: Bool = false
+        ) {
             guard let known = observers[number]?.names else { return }
+            if lacksNames { lacking.insert(number) } else { lacking.remove(number) }
             for name in known.subtracting(names) { removeName(name, of: number) }
             for name in names.subtracting(known) { numbers[name, default: []].insert(number) }
             observers[number]?.names = names
@@ -75,6 +85,7 @@ final class ObservationCenter: Sendable {
 
         mutating func remove(_ number: Number) {
             guard let observer = observers.removeValue(forKey: number) else { return }
+            lacking.remove(number)
             for name in observer.names { removeName(name, of: number) }
         }
 
@@ -157,6 +168,7 @@ final class ObservationCenter: Sendable {
             state.isClosed = true
             defer {
                 (state.observers, state.numbers, state.waiting) = ([:], [:], [])
+                state.lacking = []
                 state.endings = [:]
             }
             return (Array(state.endings.values), state.subscription.take())
@@ -199,6 +211,9 @@ final class ObservationCenter: Sendable {
             state.add(changes.deleted, isReset: false)
             state.add(changes.evicted, isReset: false)
             state.add(changes.keys, isReset: false)
+            if !changes.written.isEmpty {
+                for number in state.lacking.sorted() { state.add(number) }
+            }
             return state.start()
         }
         if starts { run() }
@@ -221,11 +236,12 @@ final class ObservationCenter: Sendable {
             return nil
         }
         guard let (number, observer) = next else { return }
-        observer.read { [self] names in
+        observer.read { [self] names, lacksNames in
             state.withLock { state in
-                state.setNames(of: number, names)
+                state.setNames(of: number, names, lacksNames: lacksNames)
                 if let missed = state.duringRead,
                     missed.isReset || !missed.names.isDisjoint(with: names)
+                        || lacksNames && !missed.names.isEmpty
                 {
                     state.add(number)
                 }

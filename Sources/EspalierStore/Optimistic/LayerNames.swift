@@ -130,7 +130,7 @@ extension CommitTransaction {
             guard new != shown[name]?.content else { continue }
             let identifier = name.identifier.string
             if name.nameSpace != .node {
-                changes.change(key: identifier)
+                changes.change(key: identifier, in: name.nameSpace)
             } else if new == nil {
                 changes.delete(identifier)
             } else {

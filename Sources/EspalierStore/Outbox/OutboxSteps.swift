@@ -46,7 +46,7 @@ extension CommitTransaction {
             try layers.remove(try operation(name), in: &transaction)
             try rollBackChange(of: name, in: &transaction)
         }
-        changes.change(key: name.changedKey)
+        changes.change(key: name.changedKey, in: .key)
         pins.setLayerEntries(try transaction.statistics(of: keyspaces.layers).entries)
     }
 

@@ -8,9 +8,10 @@ import EspalierRecords
 /// deleted first, so its old parents have lost it.
 ///
 /// Where ``isReset`` is true, anything may have changed: read again what you show. That is so when
-/// the cache was emptied, and when the changes of other processes could not be listed. A subscriber
-/// that does not keep up receives several commits as one change set. No change is lost without a
-/// reset in its place.
+/// the cache was emptied, and when the changes of other processes could not be listed. The lists
+/// are then empty, except for ``deleted``: nodes that were deleted, and may have been written
+/// since. A subscriber that does not keep up receives several commits as one change set. No change
+/// is lost without a reset in its place.
 public struct ChangeSet: Sendable, Hashable {
     /// Where a change was made.
     public enum Origin: Sendable, Hashable {
@@ -35,7 +36,7 @@ public struct ChangeSet: Sendable, Hashable {
     /// listed as `outbox/` and its name.
     public internal(set) var keys: [String] = []
     /// Whether anything may have changed: the cache was emptied, or the changes are not known. The
-    /// lists are then empty.
+    /// lists are then empty, except for ``deleted``.
     public internal(set) var isReset = false
     /// Whether the cache was emptied: by `removeAll`, or because it began anew. It is then a reset,
     /// too. After any other reset, what can't be read may have been evicted.
@@ -51,6 +52,19 @@ public struct ChangeSet: Sendable, Hashable {
     /// The sources of the elements of `written` and of `keys`. An element beyond the end has none.
     fileprivate var writtenSources: [Int] = []
     fileprivate var keySources: [Int] = []
+    private var lookups = Lookups()
+
+    /// What a commit needs to know about the lists while it makes them. It is no part of the value.
+    private struct Lookups: Hashable {
+        /// What the elements of `keys` name.
+        var keySpaces: [NameSpace] = []
+        /// The identifiers in `written`, once a deletion has looked for its own among many.
+        var written: Set<Identifier>?
+
+        static func == (left: Lookups, right: Lookups) -> Bool { true }
+
+        func hash(into hasher: inout Hasher) {}
+    }
 
     init(commit: UInt64) { self.commit = commit }
 
@@ -79,11 +93,13 @@ public struct ChangeSet: Sendable, Hashable {
     mutating func write(_ identifier: String) {
         if source != 0 { Self.note(source, at: written.count, in: &writtenSources) }
         written.append(identifier)
+        if lookups.written != nil { lookups.written?.insert(Identifier(identifier)) }
     }
 
-    mutating func change(key: String) {
+    mutating func change(key: String, in nameSpace: NameSpace) {
         if source != 0 { Self.note(source, at: keys.count, in: &keySources) }
         keys.append(key)
+        lookups.keySpaces.append(nameSpace)
     }
 
     private static func note(_ source: Int, at index: Int, in sources: inout [Int]) {
@@ -109,6 +125,7 @@ public struct ChangeSet: Sendable, Hashable {
                 evicted.append(name.identifier.string)
             } else {
                 keys.append(name.identifier.string)
+                lookups.keySpaces.append(name.nameSpace)
             }
         }
     }
@@ -123,26 +140,31 @@ public struct ChangeSet: Sendable, Hashable {
         }
         writtenSources = nodes.compactMap { $0 < writtenSources.count ? writtenSources[$0] : nil }
         written = nodes.map { written[$0] }
+        lookups.written = nil
         deleted = deleted.indices.filter {
             keep(RecordName(.node, deleted[$0]), $0, before.deleted.count)
         }.map { deleted[$0] }
         let entries = keys.indices.filter { index in
-            [.key, .collection].allSatisfy {
-                keep(RecordName($0, keys[index]), index, before.keys.count)
-            }
+            keep(RecordName(lookups.keySpaces[index], keys[index]), index, before.keys.count)
         }
+        lookups.keySpaces = entries.map { lookups.keySpaces[$0] }
         keySources = entries.compactMap { $0 < keySources.count ? keySources[$0] : nil }
         keys = entries.map { keys[$0] }
     }
 
     mutating func delete(_ identifier: String) {
+        deleted.append(identifier)
+        if lookups.written == nil, written.count > 64 {
+            lookups.written = Set(written.lazy.map(Identifier.init))
+        }
+        if let names = lookups.written, !names.contains(Identifier(identifier)) { return }
         // From the end, so that the places of the others stay right.
         for index in written.indices.reversed()
         where Identifier(written[index]) == Identifier(identifier) {
             written.remove(at: index)
             if index < writtenSources.count { writtenSources.remove(at: index) }
         }
-        deleted.append(identifier)
+        lookups.written?.remove(Identifier(identifier))
     }
 }
 
@@ -159,6 +181,7 @@ extension ChangeSet {
         let origin = origins.count == 1 ? sets[0].origin : .anotherProcess(nil)
         if sets.contains(where: \.isReset) {
             return .reset(by: origin, isEmptied: sets.contains(where: \.isEmptied))
+                .adding(deletions: sets, limit: limit)
         }
         var union = ChangeSet(commit: sets.last?.commit ?? 0)
         union.origin = origin
@@ -178,7 +201,17 @@ extension ChangeSet {
         union.evicted = unique(sets.flatMap(\.evicted))
         union.keys = unique(sets.flatMap(\.keys))
         union.keySources = sources(of: union.keys, in: sets, \.keys, \.keySources)
-        return union.identifierCount > limit ? .reset(by: origin) : union
+        return union.identifierCount > limit
+            ? .reset(by: origin).adding(deletions: sets, limit: limit) : union
+    }
+
+    /// Returns a reset with the deleted nodes of several change sets, if they are not too many:
+    /// nothing else tells that these are gone.
+    private func adding(deletions sets: [ChangeSet], limit: Int) -> ChangeSet {
+        let deleted = Self.unique(sets.flatMap(\.deleted))
+        var changes = self
+        if !isEmptied, deleted.count <= limit { changes.deleted = deleted }
+        return changes
     }
 
     /// Returns the source of each name: 0 for one that several have written.

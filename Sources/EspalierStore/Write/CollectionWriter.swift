@@ -77,7 +77,9 @@ struct CollectionWriter {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
         }
         try write(editor.list, key, at: slot, in: &transaction)
-        if commit.counters.recordsWritten > written { commit.changes.change(key: key) }
+        if commit.counters.recordsWritten > written {
+            commit.changes.change(key: key, in: .collection)
+        }
     }
 
     /// Returns the runs of neighbouring positions, in order.

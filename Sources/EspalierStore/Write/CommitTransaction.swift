@@ -292,6 +292,8 @@ final class CommitTransaction {
         lifetime.timeline.addSample(counters.stamp, at: Timeline.second(of: now))
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         if expiryMark > storedExpiryMark {
+            // From now on reads look up the ages of all records. Trees in memory know of none.
+            if expiryMark == .any { contentChanges.changeAnything() }
             try transaction.put(keyspaces.info, ExpiryMark.key, [expiryMark.rawValue])
         }
         let number = transaction.number

@@ -75,6 +75,8 @@ extension Committer {
         }
         feed?.beginCommit()
         defer { feed?.cancelCommit() }
+        // Also if it fails: the contents are gone, and trees keep a part of the file mapped.
+        memory?.removeGeneration()
         do {
             try generations.replaceMissing()
         } catch {

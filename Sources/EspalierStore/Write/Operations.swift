@@ -101,7 +101,7 @@ extension CommitTransaction {
     ) throws {
         let content = RecordContent(
             nameSpace: .key, identifier: key, children: children, values: value[...])
-        if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
+        if try put(content, at: slot, in: &transaction) { changes.change(key: key, in: .key) }
         try states.noteWrite(
             slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
     }
@@ -121,7 +121,7 @@ extension CommitTransaction {
         if nameSpace == .node {
             changes.write(identifier)
         } else {
-            changes.change(key: identifier)
+            changes.change(key: identifier, in: nameSpace)
         }
     }
 
@@ -161,7 +161,7 @@ extension CommitTransaction {
         if nameSpace == .node {
             changes.delete(identifier)
         } else {
-            changes.change(key: identifier)
+            changes.change(key: identifier, in: nameSpace)
         }
         return true
     }

@@ -105,7 +105,7 @@ struct Restorer {
             try CollectionWriter(commit).write(
                 editor.list, record.identifier, at: slot, in: &transaction)
             if commit.counters.recordsWritten > written {
-                commit.changes.change(key: record.identifier)
+                commit.changes.change(key: record.identifier, in: .collection)
             }
         }
     }

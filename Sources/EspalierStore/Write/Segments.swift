@@ -135,8 +135,10 @@ package struct SegmentList: Equatable {
                 throw FormatError.malformed("a collection without counts")
             }
             return try (0..<count).map { _ in
-                guard let count = try reader.readInteger(Int.self), count >= 0 else {
-                    throw FormatError.malformed("a count that is not a number")
+                guard let count = try reader.readInteger(Int.self),
+                    (0...TreeReader.mostElements).contains(count)
+                else {
+                    throw FormatError.malformed("a count that is not one of a segment")
                 }
                 return count
             }

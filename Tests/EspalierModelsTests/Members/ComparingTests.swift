@@ -1,4 +1,5 @@
 import EspalierModels
+import EspalierRecords
 import Testing
 
 @Suite("Members of every type are compared and hashed")
@@ -56,6 +57,11 @@ struct ComparingTests {
         #expect(!ModelMembers.areEqual(["x": a], ["y": a]))
         #expect(!ModelMembers.areEqual(["x": a], ["x": a, "y": b]))
         #expect(ModelMembers.areEqual([a, nil], [same, nil]))
+        #expect(ModelMembers.areEqual(Field.value(a), .value(same)))
+        #expect(!ModelMembers.areEqual(Field.value(a), .value(b)))
+        #expect(ModelMembers.areEqual(Field<Opaque>.null, .null))
+        #expect(!ModelMembers.areEqual(Field<Opaque>.null, .absent))
+        #expect(!ModelMembers.areEqual(Field.value(a), .absent))
     }
 
     @Test("Members of types that the compiler does not know are compared at run time")

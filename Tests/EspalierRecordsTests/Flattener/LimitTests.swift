@@ -34,6 +34,26 @@ struct LimitTests {
         }
     }
 
+    @Test(
+        "Sets inside of sets are written in a time that grows with their depth, not with its power")
+    func nestedSets() throws {
+        struct Folder: Codable, Hashable {
+            let name: String
+            let folders: Set<Folder>
+        }
+        struct Drive: Codable, NormalizedModel {
+            let root: Folder
+            var modelIdentifier: String? { "Drive" }
+        }
+        // With two passes over each level, this would take 2^60 steps.
+        let root = (0..<60).reduce(Folder(name: "end", folders: [])) {
+            Folder(name: "\($1)", folders: [$0])
+        }
+        let store = DictionaryRecordSource()
+        try store.store(Drive(root: root))
+        #expect(try store.read("Drive", as: Drive.self).get().root == root)
+    }
+
     @Test("Reading counts depth as writing does")
     func readingDepth() throws {
         let source = DictionaryRecordSource()

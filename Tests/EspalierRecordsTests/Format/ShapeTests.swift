@@ -63,6 +63,11 @@ struct ShapeTests {
         #expect(throws: FormatError.malformed("a shape that names a field twice")) {
             try taken(twice.description) { try Shape.read(from: &$0) }
         }
+        let sameType = Shape(
+            types: ["A", "A"], fields: [.init(name: "id", declarers: 3)])
+        #expect(throws: FormatError.malformed("a shape that names a type twice")) {
+            try taken(sameType.description) { try Shape.read(from: &$0) }
+        }
         let types = written {
             $0.append(varint: 65)
             for _ in 0..<65 { $0.append(string: "T") }

@@ -84,6 +84,42 @@ struct MemoryTierTests {
         }
     }
 
+    @Test("A record that a tree has as two types does not hide changes below one of them")
+    func repeatedPartsOfTwoTypes() async throws {
+        try await withCache { cache in
+            func shared(_ text: String = "old") -> PairA {
+                PairA(id: 1, x: Note(id: 1, text: text))
+            }
+            let other = PairB(id: 1, y: Note(id: 2, text: "y"))
+            let q = TwoSides(id: 3, b: other, a: shared())
+            let parts = [
+                TwoSides(id: 1, b: nil, a: shared()), TwoSides(id: 2, b: nil, a: shared()), q,
+            ]
+            try await cache.set(TwoSidesList(id: 0, parts: parts)).committed
+            #expect(await cache.read(TwoSidesList.self, "TwoSidesList:0")?.parts.count == 3)
+            // From the first change on, the models of parts are kept.
+            try await cache.set(Note(id: 2, text: "z")).committed
+            #expect(
+                await cache.read(TwoSidesList.self, "TwoSidesList:0")?.parts[2].b?.y.text == "z")
+            try await cache.set(
+                TwoSidesList(
+                    id: 0,
+                    parts: [
+                        TwoSides(id: 3, b: PairB(id: 1, y: Note(id: 2, text: "z")), a: shared())
+                    ])
+            ).committed
+            #expect(
+                await cache.read(TwoSidesList.self, "TwoSidesList:0")?.parts.map(\.a.x.text) == [
+                    "old"
+                ])
+            try await cache.set(Note(id: 1, text: "new")).committed
+            #expect(
+                await cache.read(TwoSidesList.self, "TwoSidesList:0")?.parts.map(\.a.x.text) == [
+                    "new"
+                ])
+        }
+    }
+
     @Test("A model that fails to read, because writes wait, is decoded by every read")
     func nestedReadsThatFail() async throws {
         try await withCache { cache in
@@ -323,6 +359,38 @@ private struct Counted: NormalizedModel {
         try encoder.encode(id, forKey: "id")
         try encoder.encode(parts, forKey: "parts")
     }
+}
+
+private struct Note: NormalizedModel, Codable {
+    let id: Int
+    let text: String
+    var modelIdentifier: String? { "Note:\(id)" }
+}
+
+/// One projection of the records `Both`, and the other one.
+private struct PairA: NormalizedModel, Codable {
+    let id: Int
+    let x: Note
+    var modelIdentifier: String? { "Both:\(id)" }
+}
+
+private struct PairB: NormalizedModel, Codable {
+    let id: Int
+    let y: Note
+    var modelIdentifier: String? { "Both:\(id)" }
+}
+
+private struct TwoSides: NormalizedModel, Codable {
+    let id: Int
+    let b: PairB?
+    let a: PairA
+    var modelIdentifier: String? { "TwoSides:\(id)" }
+}
+
+private struct TwoSidesList: NormalizedModel, Codable {
+    let id: Int
+    let parts: [TwoSides]
+    var modelIdentifier: String? { "TwoSidesList:\(id)" }
 }
 
 /// Differs at each decoding, and says so.

@@ -11,6 +11,23 @@ struct NestedPolicyTests {
     private static let partial = Author("a", name: "Ann")
     private static let merged = Author("a", name: "Ann", city: "Rome", title: .value("Dr"))
 
+    private enum Item: Codable, Equatable, NormalizedModel {
+        case photo(url: String)
+        case video(link: String)
+        var modelIdentifier: String? { "Item" }
+    }
+
+    @Test("An enum that is Codable has one case, also where it is merged")
+    func enums() throws {
+        try withCache { cache in
+            try cache.set(Item.photo(url: "a")).wait()
+            try cache.set(Item.video(link: "b"), policy: .merge).wait()
+            #expect(cache.read(Item.self, "Item") == .video(link: "b"))
+            try cache.set([Item.photo(url: "c"), .video(link: "d")], policy: .merge).wait()
+            #expect(cache.read(Item.self, "Item") != nil)
+        }
+    }
+
     /// The forms of a write of a post, without a policy.
     enum Form: CaseIterable {
         case node, array, key, inlineKey, collection, append, appendNew, insert, update, delegate

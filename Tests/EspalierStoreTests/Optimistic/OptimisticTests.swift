@@ -26,6 +26,26 @@ struct OptimisticTests {
         }
     }
 
+    @Test("A change of a key is told, though an optimistic change covers the list of that name")
+    func sameName() async throws {
+        try await withCache { cache in
+            try await cache.setCollection([Memo(id: 1, text: "a")], forKey: "inbox").committed
+            try await cache.setModel(Memo(id: 8, text: "old"), forKey: "inbox").committed
+            try await cache.optimistically {
+                $0.append([Memo(id: 2, text: "b")], toCollection: "inbox")
+            }.applied.committed
+            let changes = cache.changes()
+            try await cache.write {
+                $0.setModel(Memo(id: 9, text: "new"), forKey: "inbox")
+                $0.setCollection([Memo(id: 1, text: "a")], forKey: "inbox")
+            }.committed
+            cache.close()
+            var keys: [String] = []
+            for await change in changes { keys += change.keys }
+            #expect(keys == ["inbox"])
+        }
+    }
+
     @Test("A confirmed change is a write like any other, with the answer or without")
     func confirm() throws {
         try withCache { cache in

@@ -131,6 +131,22 @@ struct ChangeNoticeTests {
         }
     }
 
+    @Test("The deletions of a commit that is too long to be listed arrive with the reset")
+    func manyDeletions() async throws {
+        try await withCache(.forTests(budget: .mebibytes(1))) { cache in
+            var changes = cache.changes().makeAsyncIterator()
+            await run(cache, .deleteMany(100))
+            var deleted: [String] = []
+            var isReset = false
+            while deleted.isEmpty, let set = await changes.next() {
+                isReset = set.isReset
+                deleted = set.deleted
+            }
+            #expect(isReset)
+            #expect(Set(deleted) == Set((0..<100).map { "p:\($0)" }))
+        }
+    }
+
     @Test("Deletions, keys and long lists of identifiers arrive as they were made")
     func contents() async throws {
         try await withCache { cache in
@@ -201,12 +217,14 @@ private enum ChangePeer {
     enum Task {
         case write(Int)
         case writeMany(Int)
+        case deleteMany(Int)
         case edit, compact, empty, overfill
 
         var parts: (name: String, count: Int) {
             switch self {
             case .write(let count): ("write", count)
             case .writeMany(let count): ("writeMany", count)
+            case .deleteMany(let count): ("deleteMany", count)
             case .edit: ("edit", 0)
             case .compact: ("compact", 0)
             case .empty: ("empty", 0)
@@ -225,6 +243,12 @@ private enum ChangePeer {
             try cache.set(Person("p:end", "end")).wait()
         case "writeMany":
             try cache.set((0..<count).map { Person("p:\($0)", "\($0)") }).wait()
+        case "deleteMany":
+            try cache.set((0..<count).map { Person("p:\($0)", "\($0)") }).wait()
+            try cache.write { batch in
+                for number in 0..<count { batch.delete("p:\(number)") }
+                batch.set((0..<1_000).map { Person("q:\($0)", "\($0)") })
+            }.wait()
         case "edit":
             try cache.set((0..<900).map { Person("p:\($0)", "\($0)") }).wait()
             try cache.delete("p:7").wait()

@@ -41,6 +41,24 @@ struct ChangeSetTests {
         #expect(sets.dropLast().map(\.commit) == sets.dropLast().map(\.commit).sorted())
     }
 
+    @Test("A commit of many writes lists what was deleted and written again, and no other deletion")
+    func manyWritesAndDeletions() async throws {
+        let sets = try await changes { cache in
+            try cache.set(Person("p:new", "New")).wait()
+            try cache.write { batch in
+                for number in 0..<200 { batch.set(Person("p:\(number)", "Person")) }
+                for number in 0..<50 { batch.delete("p:\(number)") }
+                batch.delete("p:new")
+                batch.set(Person("p:7", "Again"))
+                batch.delete("p:8")
+                batch.set(Person("p:new", "Again"))
+                batch.delete("p:new")
+            }.wait()
+        }
+        #expect(sets[1].written == (50..<200).map { "p:\($0)" } + ["p:7"])
+        #expect(Set(sets[1].deleted) == Set((0..<50).map { "p:\($0)" } + ["p:new"]))
+    }
+
     @Test("A write that changes nothing yields no change set")
     func nothingChanged() async throws {
         let sets = try await changes { cache in

@@ -57,6 +57,48 @@ struct ExpiryTests {
         }
     }
 
+    @Test("A record that gets a date, or whose date changes, expires in memory as on disk")
+    func datesInMemory() throws {
+        try withCache(configuration()) { cache in
+            // The dish has no date yet: it is a part, and its type has no age.
+            try cache.set(OldMenu(id: 1, dishes: [OldDish(id: 1, name: "soup")])).wait()
+            for _ in 0..<2 { #expect(cache.read(Dish.self, "Dish:1") != nil) }
+            try cache.set(OldDish(id: 1, name: "soup")).wait()
+            for _ in 0..<2 { #expect(cache.read(Dish.self, "Dish:1") != nil) }
+            clock.advance(59)
+            #expect(cache.read(Dish.self, "Dish:1") != nil)
+            clock.advance(1)
+            for _ in 0..<2 {
+                #expect(
+                    cache.readOutcome(Dish.self, "Dish:1").reason
+                        == .expired(path: "Dish:1", age: .seconds(60)))
+            }
+            // Written again as the same, it is fresh again.
+            #expect(
+                cache.readOutcome(Dish.self, "Dish:1", accepting: .stale).hit?.isExpired == true)
+            try cache.set(OldDish(id: 1, name: "soup")).wait()
+            for _ in 0..<2 {
+                #expect(
+                    cache.readOutcome(Dish.self, "Dish:1", accepting: .stale).hit?.isExpired
+                        == false)
+            }
+        }
+    }
+
+    @Test("The first write with an age of its own makes stored ages count, in memory, too")
+    func firstOwnAge() throws {
+        try withCache(configuration()) { cache in
+            try cache.set(Dish(id: 1, name: "soup")).wait()
+            for _ in 0..<2 { #expect(cache.read(OldDish.self, "Dish:1") != nil) }
+            try cache.set(Plate(id: 1), maxAge: .seconds(10)).wait()
+            clock.advance(60)
+            let disk = cache.readOutcome(OldDish.self, "Dish:1", access: .peek).reason
+            for _ in 0..<2 { #expect(cache.readOutcome(OldDish.self, "Dish:1").reason == disk) }
+            cache.trimMemory()
+            #expect(cache.readOutcome(OldDish.self, "Dish:1").reason == disk)
+        }
+    }
+
     @Test("A step of eviction moves as many expired records as it may, and the next one the rest")
     func movedAtMost() throws {
         struct Undo: Error {}

@@ -74,6 +74,70 @@ struct JSONReadTests {
         }
     }
 
+    @Test("A lost or damaged node below the depth is a miss, as above it")
+    func lostBelowDepth() throws {
+        try withCache(.uncompressed, isDamaged: true) { cache in
+            try cache.set(Self.post).wait()
+            let reply = try present(cache.handle("Post:2"))
+            try cache.damage("Post:2")
+            #expect(cache.json(of: "Post:1") == nil)
+            #expect(cache.json(of: "Post:1", depth: 1) == nil)
+            try cache.tamper { transaction, keyspaces in
+                var state = try transaction.state(keyspaces, of: reply) ?? .default
+                state.flags = .lost
+                try transaction.put(state, of: reply, keyspaces)
+            }
+            try cache.removeBytes(of: reply)
+            #expect(cache.json(of: "Post:1", depth: 1) == nil)
+            #expect(try object(cache.json(of: "Author:1", depth: 1))["id"] as? Int == 1)
+        }
+    }
+
+    @Test("With depth 0, a node is its identifier, if it is there")
+    func depthZero() throws {
+        try withCache { cache in
+            try cache.set(Author(id: 1)).wait()
+            #expect(cache.json(of: "Author:1", depth: 0) == Data(#""Author:1""#.utf8))
+            #expect(cache.json(of: "Post:9", depth: 0) == nil)
+        }
+    }
+
+    @Test(
+        "Digits that are no JSON number are text",
+        arguments: [
+            ("19.90", "19.90"), ("-0.5e+7", "-0.5e+7"), ("+19.90", #""+19.90""#), (".5", #"".5""#),
+            ("5.", #""5.""#), ("007", #""007""#), ("1e", #""1e""#), ("", "null"), ("NaN", "null"),
+        ])
+    func digits(stored: String, text: String) throws {
+        try withCache { cache in
+            try cache.set(Amount(digits: stored)).wait()
+            #expect(cache.json(of: "Amount") == Data("{\"value\":\(text)}".utf8))
+        }
+    }
+
+    private struct Amount: NormalizedModel {
+        let digits: String
+        var modelIdentifier: String? { "Amount" }
+
+        init(digits: String) { self.digits = digits }
+
+        init(from decoder: inout RecordDecoder) throws { digits = "" }
+
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(Digits(text: digits), forKey: "value")
+        }
+
+        struct Digits: FieldValue {
+            let text: String
+
+            func encodeValue(into encoder: ValueEncoder) throws { encoder.encode(decimal: text) }
+
+            static func decodeValue(from decoder: inout ValueDecoder) throws -> Digits {
+                Digits(text: try decoder.decodeDecimalDigits())
+            }
+        }
+    }
+
     @Test("A deleted node is left out, and null where nulls are asked for")
     func deleted() throws {
         try withCache { cache in

@@ -222,10 +222,10 @@ struct ChangeSourceTests {
         changes.write("a")
         changes.source = 2
         changes.write("b")
-        changes.change(key: "k")
+        changes.change(key: "k", in: .key)
         changes.source = 0
         changes.write("c")
-        changes.change(key: "l")
+        changes.change(key: "l", in: .key)
         changes.source = 3
         changes.write("a")
         #expect(changes.written == ["a", "b", "c", "a"])

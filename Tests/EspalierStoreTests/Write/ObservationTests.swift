@@ -49,6 +49,28 @@ struct ObservationTests {
         }
     }
 
+    @Test("An observer of a tree with a lost record is told when the record is there again")
+    func restored() async throws {
+        let message = Message("m:1", from: Person("a", "Ada"))
+        let records = try await withCache { cache in
+            try await cache.set(message).committed
+            return try CacheContents(of: cache).records
+        }
+        try await withCache { cache in
+            let restoration = Restoration()
+            let (parents, children) = (
+                records.filter { $0.identifier == "m:1" }, records.filter { $0.identifier == "a" }
+            )
+            try await cache.restore(parents, as: restoration).committed
+            var states = cache.updates(of: Message.self, "m:1").makeAsyncIterator()
+            #expect(await states.next() == .some(nil))
+            try await cache.restore(children, as: restoration).committed
+            #expect(await states.next() == .some(message))
+            try await cache.set(Person("a", "Eva")).committed
+            #expect(await states.next()??.sender.name == "Eva")
+        }
+    }
+
     @Test("A consumer that does not keep up gets the last state, and nothing grows meanwhile")
     func slow() async throws {
         try await withCache { cache in
