@@ -49,8 +49,9 @@ public final class CacheMetrics: Sendable {
     ///
     /// - Throws: A ``CacheError`` if the cache can't be read, or is closed.
     public func report() throws(CacheError) {
-        let metrics = try cache.statistics().metrics
-        recorders.withLock { recorders in
+        try recorders.withLock { recorders throws(CacheError) in
+            // Under the lock: two reports at once would otherwise record them out of order.
+            let metrics = try cache.statistics().metrics
             var values: [String: Double] = [:]
             for metric in metrics {
                 for sample in metric.samples { record(sample, of: metric, &values, &recorders) }
@@ -61,11 +62,23 @@ public final class CacheMetrics: Sendable {
 
     /// Reports the statistics again and again, until the task is cancelled or the cache is closed.
     ///
+    /// While the cache can't be read, for example because its reader table is full, reports are
+    /// left out. The counter `espalier_report_failures_total`, whose name begins with the prefix,
+    /// too, counts these.
+    ///
     /// - Parameter interval: The time between two reports.
-    /// - Throws: `CancellationError`, or a ``CacheError`` of ``report()``.
+    /// - Throws: `CancellationError`, or a ``CacheError`` with `closed`.
     public func run(every interval: Duration = .seconds(10)) async throws {
+        let failures = Counter(
+            label: "\(prefix)_report_failures_total", dimensions: dimensions, factory: factory)
         while true {
-            try report()
+            do throws(CacheError) {
+                try report()
+            } catch  where error.code == .closed {
+                throw error
+            } catch {
+                failures.increment()
+            }
             try await Task.sleep(for: interval)
         }
     }

@@ -53,6 +53,13 @@ struct RoundTripTests {
         #expect(report.isClean, "\(report.problems)")
     }
 
+    @Test("A value of which nothing is known keeps an integer above Int64.max")
+    func unsigned() throws {
+        let text = "[18446744073709551615,-1,1.5]"
+        let value = try decoder.decode([EventJSON].self, from: Data(text.utf8))
+        #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == text)
+    }
+
     @Test("A document of the schema with every feature is read back equal")
     func catalog() async throws {
         let catalog = try decode(Catalog.self, .catalog)

@@ -103,6 +103,15 @@ struct SampleReaderTests {
             $0.records["nodes"] = "Ticket"
         }
         #expect(chosen.members(of: "Ticket") == ["let id: Int"])
+        // Its text is the prefix of identifiers, whether or not it is a name in Swift.
+        for name in ["github-user", "2fa", "class"] {
+            let source = try Generated(samples: #"{"issues": {"nodes": [{"id": 1}]}}"#) {
+                $0.records["nodes"] = name
+            }
+            #expect(
+                source.has(
+                    #"@Normalized(.codable, type: "\#(name)") struct \#(Words.type(name)) {"#))
+        }
     }
 
     @Test("An object that is always empty is any JSON: other documents may have members there")

@@ -148,8 +148,8 @@ extension SwiftEmitter {
     var anyJSON: String {
         let name = names.any
         let kinds = [
-            ("bool", "Bool"), ("integer", "Int"), ("number", "Double"), ("string", "String"),
-            ("array", "[\(name)]"), ("object", "[String: \(name)]"),
+            ("bool", "Bool"), ("integer", "Int"), ("unsigned", "UInt64"), ("number", "Double"),
+            ("string", "String"), ("array", "[\(name)]"), ("object", "[String: \(name)]"),
         ]
         let decoding = kinds.dropLast().flatMap { kind, type in
             [

@@ -139,11 +139,11 @@ struct SampleReader {
         if types.isNode(group[0]) {
             let record = types.record(of: group[0])
             let isLargest = isLargest(type, of: record)
-            let short = isLargest ? record : propertyName(of: group)
+            let short = isLargest ? Words.type(record) : propertyName(of: group)
             return (short, parentName(of: group[0]) + short, isLargest)
         }
         if isChosen {
-            let name = types.record(of: group[0])
+            let name = Words.type(types.record(of: group[0]))
             return (name, name, true)
         }
         let short = propertyName(of: group)

@@ -12,7 +12,10 @@ extension ModelDeclaration {
             } else if arguments.identifier != nil {
                 [argumentProblem]
             } else {
-                [argumentProblem, optionalIdentifierProblem, genericContextProblem]
+                [
+                    argumentProblem, optionalIdentifierProblem, unstoredIdentifierProblem,
+                    genericContextProblem,
+                ]
             }
         return problems.compactMap(\.self)
     }
@@ -104,6 +107,26 @@ extension ModelDeclaration {
                 "remove '?'")
         }
         return Diagnostic("optionalIdentifier", at: type, message, fixIt: fixIt)
+    }
+
+    /// Each read would make a model with another `id` than that of its record.
+    private var unstoredIdentifierProblem: Diagnostic? {
+        guard let id, !id.isComputed,
+            members.first(where: { $0.bareName == "id" })?.storedName == nil,
+            let call = id.initializer?.value.as(FunctionCallExprSyntax.self),
+            call.arguments.isEmpty, call.trailingClosure == nil
+        else { return nil }
+        let callee = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
+        let type =
+            id.typeAnnotation?.type.trimmedDescription
+            ?? callee.flatMap { $0.first?.isUppercase == true ? $0 : nil }
+        return Diagnostic(
+            "unstoredIdentifier", at: id.pattern,
+            """
+            this 'id' is not stored, and '\(call.trimmedDescription)' makes another one at each \
+            read: declare it as a stored property that initializers set\
+            \(type.map { ", such as 'let id: \($0)'" } ?? "")
+            """)
     }
 
     /// Two instantiations of the outer type would overwrite each other's records.

@@ -200,6 +200,7 @@ nonisolated enum EventJSON: Codable, Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([EventJSON])
@@ -213,6 +214,8 @@ nonisolated enum EventJSON: Codable, Hashable, Sendable {
             self = .bool(value)
         } else if let value = try? container.decode(Int.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
@@ -230,6 +233,7 @@ nonisolated enum EventJSON: Codable, Hashable, Sendable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let value): try container.encode(value)

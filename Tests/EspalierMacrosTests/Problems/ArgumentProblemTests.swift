@@ -33,6 +33,29 @@ struct ArgumentProblemTests {
             column: 19)
     }
 
+    @Test("An id that is not stored, and is made anew by each read, is an error")
+    func unstoredIdentifier() {
+        let message = """
+            this 'id' is not stored, and 'UUID()' makes another one at each read: declare it as a \
+            stored property that initializers set, such as 'let id: UUID'
+            """
+        expectProblem(
+            "@Normalized struct Item { let id = UUID(); let name: String }", message, line: 1,
+            column: 31)
+        expectProblem(
+            "@Normalized struct Item { @NotStored var id: UUID = UUID(); let name: String }",
+            message, line: 1, column: 42)
+    }
+
+    @Test("An id that is the same in every model is none")
+    func constantIdentifier() {
+        for id in [#"let id = "settings""#, "var id: UUID = UUID()", "let id: UUID"] {
+            expectExpansion(
+                of: "@Normalized struct Item { \(id); let name: String }",
+                has: "extension Item")
+        }
+    }
+
     @Test("@Normalized with both type: and identifier: is an error")
     func both() {
         expectProblem(

@@ -37,6 +37,7 @@ func addRoutes(to router: Router<BasicRequestContext>, cache: NormalizedCache) {
     // A page of a list costs what its elements cost, however long the list is.
     router.get("people") { request, _ in
         let page = request.uri.queryParameters.get("page", as: Int.self) ?? 0
+        guard (0..<1_000_000).contains(page) else { throw HTTPError(.badRequest) }
         guard
             let json = await cache.json(ofCollection: "people", range: page * 20..<page * 20 + 20)
         else { throw HTTPError(.notFound) }
