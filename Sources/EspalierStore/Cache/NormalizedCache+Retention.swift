@@ -98,8 +98,8 @@ extension NormalizedCache {
     /// Files do not become shorter: later writes use the freed pages.
     ///
     /// - Parameter bytes: What may stay in use of the directory.
-    /// - Returns: A ticket that succeeds when the eviction has ended. It fails with `pagesHeld` if a
-    ///   read stays open that keeps the pages which the eviction needs.
+    /// - Returns: A ticket that succeeds when the eviction has ended. It fails with `pagesHeld` if
+    ///   a read stays open that keeps the pages which the eviction needs.
     @discardableResult
     public func evict(to bytes: ByteCount) -> WriteTicket {
         submit(isDroppable: false) { _ in .trim(to: bytes) }
