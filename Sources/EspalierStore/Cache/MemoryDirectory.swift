@@ -32,7 +32,7 @@ final class MemoryDirectory: Sendable {
     }
 
     /// One of this process alone.
-    private static let lastContainer =
+    static let lastContainer =
         NSTemporaryDirectory() + "/espalier-\(geteuid())-" + UUID().uuidString
 
     /// - Parameter containers: The places to try, in this order.
@@ -78,12 +78,11 @@ final class MemoryDirectory: Sendable {
         throw failure ?? CacheError(.notWritable, "There is no directory for caches in memory.")
     }
 
-    /// Removes the directory and what is in it, and a container that nothing else can be in.
+    /// Removes the directory and what is in it, and with the last one the container that only this
+    /// process uses.
     func remove() {
         Self.remove(name, in: container)
-        if container == Self.lastContainer {
-            try? FileManager.default.removeItem(atPath: container)
-        }
+        if container == Self.lastContainer { CacheDirectory.removeIfEmpty(container) }
     }
 
     private static func remove(_ name: String, in container: String) {

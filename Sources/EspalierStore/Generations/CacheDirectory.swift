@@ -334,11 +334,16 @@ package struct CacheDirectory: Sendable {
 
     /// Removes the files of a generation, and its directory unless others have put files there.
     func removeGeneration(_ name: String) {
-        let (files, directory) = (FileManager.default, generationPath(name))
+        let directory = generationPath(name)
         // The data file last: it tells that the directory is one of the library.
         for file in [Self.lockFile, Self.dataFile] {
-            try? files.removeItem(atPath: "\(directory)/\(file)")
+            try? FileManager.default.removeItem(atPath: "\(directory)/\(file)")
         }
+        Self.removeIfEmpty(directory)
+    }
+
+    static func removeIfEmpty(_ directory: String) {
+        let files = FileManager.default
         guard (try? files.contentsOfDirectory(atPath: directory))?.isEmpty == true else { return }
         try? files.removeItem(atPath: directory)
     }

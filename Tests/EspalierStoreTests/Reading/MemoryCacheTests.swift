@@ -50,6 +50,21 @@ struct MemoryCacheTests {
         #expect(error?.code == .badDirectory && error?.message.contains(taken) == true)
     }
 
+    @Test("The place of this process alone stays until its last cache is closed")
+    func lastPlace() throws {
+        let place = MemoryDirectory.lastContainer
+        let caches = [try MemoryDirectory(in: [place]), try MemoryDirectory(in: [place])]
+        for cache in caches {
+            try FileManager.default.createDirectory(
+                atPath: cache.path, withIntermediateDirectories: false)
+        }
+        caches[0].remove()
+        #expect(!FileManager.default.fileExists(atPath: caches[0].path))
+        #expect(FileManager.default.fileExists(atPath: caches[1].path))
+        caches[1].remove()
+        #expect(!FileManager.default.fileExists(atPath: place))
+    }
+
     @Test("A cache that is not closed is removed by the next one")
     func abandoned() throws {
         let path: String
