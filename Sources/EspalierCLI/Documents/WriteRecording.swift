@@ -138,10 +138,7 @@ struct WriteRecording {
         let evicted = (try? cache.statistics().evictions.records) ?? evictedBefore
         // Closing ends the sequences of changes and events.
         cache.close()
-        for await case .generationReplaced(let reason) in events {
-            Console.note(
-                "the cache began anew, and what it held is gone. Reason: \(reason).")
-        }
+        await Console.noteReplacements(events)
         if let failure {
             let rest = stored > 0 ? " Of \(tickets.count) writes, \(stored) were stored." : ""
             throw CommandFailure(failure + rest)

@@ -92,9 +92,7 @@ struct RecordImport {
         let after = try cache.statistics()
         // Closing ends the sequences of changes and events.
         cache.close()
-        for await case .generationReplaced(let reason) in events {
-            Console.note("the cache began anew, and what it held is gone. Reason: \(reason).")
-        }
+        await Console.noteReplacements(events)
         guard after.generationsReplaced == before.generationsReplaced else {
             throw CommandFailure(
                 """

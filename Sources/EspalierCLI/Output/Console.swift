@@ -1,4 +1,5 @@
 #if CommandLine
+import EspalierStore
 import Foundation
 
 /// Prints results on standard output and everything else on standard error.
@@ -37,6 +38,13 @@ enum Console {
     static func noteEvictions(_ count: Int) {
         guard count > 0 else { return }
         note("\(count) records were evicted to make room. espalier budget raises the limit.")
+    }
+
+    /// Tells whether the cache began anew, until `events` end.
+    static func noteReplacements(_ events: AsyncStream<CacheEvent>) async {
+        for await case .generationReplaced(let reason) in events {
+            note("the cache began anew, and what it held is gone. Reason: \(reason).")
+        }
     }
 
     /// Writes to standard error without a newline and without a prefix, to draw on a terminal.

@@ -338,26 +338,17 @@ extension TreeReader {
     /// - Throws: What decoding the node would throw: it may be deleted, lost or damaged.
     fileprivate func identifierOfReference(_ handle: Handle) throws -> String {
         do {
-            switch try source.record(handle) {
-            case .found(let stored, let owner):
-                let record = try withExtendedLifetime(owner) {
-                    try Record(reading: stored, handle: handle, shapes: source.shape)
-                }
-                if record.shape.isDeletion { throw ReadFailure(.deleted) }
-                // The index holds only the beginnings of names.
-                guard
-                    !state.isAtEntry
-                        || Identifier(record.identifier) == Identifier(state.entryIdentifier)
-                else { throw stop(.notFound) }
-                return record.identifier
-            case .tombstone: throw ReadFailure(.deleted)
-            case .lost: throw stop(.lost)
-            case .nothing:
-                if !state.isAtEntry || state.entryIdentifier.isEmpty {
-                    state.unreadable.append(handle)
-                }
-                throw stop(.dangling)
+            let (bytes, owner) = try lookUp(handle)
+            let record = try withExtendedLifetime(owner) {
+                try Record(reading: bytes, handle: handle, shapes: source.shape)
             }
+            if record.shape.isDeletion { throw ReadFailure(.deleted) }
+            // The index holds only the beginnings of names.
+            guard
+                !state.isAtEntry
+                    || Identifier(record.identifier) == Identifier(state.entryIdentifier)
+            else { throw stop(.notFound) }
+            return record.identifier
         } catch let error as FormatError {
             if !error.isNewer { state.unreadable.append(handle) }
             throw stop(ReadFailure(error).cause)

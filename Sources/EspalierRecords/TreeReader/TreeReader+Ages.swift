@@ -27,8 +27,7 @@ extension TreeReader {
         let ownLimit = times?.maxAge
         guard let limit = ownLimit ?? maxAge.map(MaxAge.seconds) ?? rule.maxAge else { return }
         if ownLimit == nil { state.ages.dependsOnDates = true }
-        guard let writtenAt = try times?.writtenAt ?? dateOfEntry()
-        else { return }
+        guard let writtenAt = try times?.writtenAt ?? dateOfEntry() else { return }
         state.ages.add(writtenAt: writtenAt, maxAge: limit)
         let now = state.now ?? rule.clock.second
         state.now = now

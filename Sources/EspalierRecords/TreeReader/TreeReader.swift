@@ -421,22 +421,30 @@ package final class TreeReader {
         do {
             guard state.nodesLeft >= 0 else { throw stop(.tooLarge) }
             if let cancellation, cancellation.isSet { throw stop(.cancelled) }
-            switch try source.record(handle) {
-            case .found(let reader, let owner):
-                if let owner { path.keep(owner) }
-                let opened = try parse(reader, handle)
-                if opened.shape.isDeletion { throw ReadFailure(.deleted) }
-                return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
-            case .tombstone: throw ReadFailure(.deleted)
-            case .lost: throw stop(.lost)
-            case .nothing:
-                if !isAtNamedEntry { state.unreadable.append(handle) }
-                throw stop(.dangling)
-            }
+            let (reader, owner) = try lookUp(handle)
+            if let owner { path.keep(owner) }
+            let opened = try parse(reader, handle)
+            if opened.shape.isDeletion { throw ReadFailure(.deleted) }
+            return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
         } catch {
             let failure = sourceFailure(of: error)
             leave(firstChild)
             throw failure
+        }
+    }
+
+    /// Returns the stored bytes of a record, and what keeps them in place.
+    @inline(__always)
+    func lookUp(_ handle: Handle) throws -> (bytes: ByteReader, owner: RecordBuffer?) {
+        switch try source.record(handle) {
+        case .found(let bytes, let owner): return (bytes, owner)
+        case .tombstone: throw ReadFailure(.deleted)
+        case .lost: throw stop(.lost)
+        case .nothing:
+            // Segments have no name and are found by reference.
+            let isFoundByName = state.isAtEntry && !state.entryIdentifier.isEmpty
+            if !isFoundByName { state.unreadable.append(handle) }
+            throw stop(.dangling)
         }
     }
 
@@ -477,10 +485,6 @@ package final class TreeReader {
             throw stop(.notFound)
         }
     }
-
-    /// Whether the record to be opened was found by its name. Segments have no name and are found
-    /// by reference.
-    private var isAtNamedEntry: Bool { state.isAtEntry && !state.entryIdentifier.isEmpty }
 
     /// Steps out of the record whose children start at `firstChild`.
     @usableFromInline

@@ -313,9 +313,7 @@ final class ChangeFeed: Sendable {
             let isOwn = entry.author == generations.author
             changes.origin = isOwn ? .thisProcess : .anotherProcess(entry.author.process)
             if changes.isReset {
-                let deleted = changes.deleted
-                changes = .reset(by: changes.origin)
-                changes.deleted = deleted
+                changes = .reset(by: changes.origin, deleted: changes.deleted)
             }
             return changes.isEmpty ? nil : changes
         }

@@ -123,24 +123,18 @@ public final class NormalizedCache: Sendable {
         do throws(CacheError) {
             memory = try MemoryDirectory()
         } catch {
-            try self.init(failing: error, configuration)
+            try self.init(
+                directory: "/", configuration: configuration, create: false, failure: error)
             return
         }
         try self.init(
             directory: memory.path, configuration: configuration, create: true, in: memory)
     }
 
-    /// Makes a cache without files, if the configuration asks for one after a failed opening.
-    private init(failing error: CacheError, _ configuration: Configuration) throws(CacheError) {
-        guard configuration.onFailure == .missAlways, !error.isCallersMistake else { throw error }
-        memory = nil
-        engine = Engine(failing: error, CacheDirectory("/"), configuration)
-        engine.retain()
-    }
-
+    /// - Parameter failure: Why the cache can't be opened, if that is known already.
     private init(
         directory: String, configuration: Configuration, create: Bool,
-        in memory: MemoryDirectory? = nil
+        in memory: MemoryDirectory? = nil, failure: CacheError? = nil
     ) throws(CacheError) {
         self.memory = memory
         guard Configuration.isValid(configuration.budget) else {
@@ -150,6 +144,7 @@ public final class NormalizedCache: Sendable {
             throw .badCompression(configuration.compression)
         }
         do throws(CacheError) {
+            if let failure { throw failure }
             engine = try EngineRegistry.shared.open(
                 path: directory, configuration: configuration,
                 create: create && !configuration.isReadOnly)

@@ -207,14 +207,12 @@ struct ChangeRing {
         var (changes, records) = (changes, records())
         let limit = entryLimit * (chunkLimit - 18)
         if size.bytes > limit {
-            let (number, deleted) = (changes.commit, changes.deleted)
-            changes = .reset(by: .thisProcess)
+            let number = changes.commit
+            // An identifier takes a length of up to ten bytes, and the entry some bytes of its own.
+            let deletedBytes = changes.deleted.reduce(64) { $0 + $1.utf8.count + 10 }
+            changes = .reset(
+                by: .thisProcess, deleted: deletedBytes <= limit ? changes.deleted : [])
             changes.commit = number
-            // Nothing else tells that these nodes are gone. An identifier takes a length of up to
-            // ten bytes, and the entry some bytes of its own.
-            if deleted.reduce(64, { $0 + $1.utf8.count + 10 }) <= limit {
-                changes.deleted = deleted
-            }
         }
         let recordBytes = StoredChanges.mostRecordBytes(identifiers: changes.identifierCount)
         if size.bytes + recordBytes > limit { records = nil }

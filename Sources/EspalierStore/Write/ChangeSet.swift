@@ -107,9 +107,14 @@ public struct ChangeSet: Sendable, Hashable {
     }
 
     /// Creates the change set that says that anything may have changed.
-    static func reset(by origin: Origin, isEmptied: Bool = false) -> ChangeSet {
+    ///
+    /// - Parameter deleted: Nodes that are known to be deleted: nothing else tells of them.
+    static func reset(
+        by origin: Origin, isEmptied: Bool = false, deleted: [String] = []
+    ) -> ChangeSet {
         var changes = ChangeSet(commit: 0)
         changes.origin = origin
+        changes.deleted = deleted
         changes.isReset = true
         changes.isEmptied = isEmptied
         return changes
@@ -180,8 +185,10 @@ extension ChangeSet {
         let origins = Set(sets.map(\.origin))
         let origin = origins.count == 1 ? sets[0].origin : .anotherProcess(nil)
         if sets.contains(where: \.isReset) {
-            return .reset(by: origin, isEmptied: sets.contains(where: \.isEmptied))
-                .adding(deletions: sets, limit: limit)
+            let isEmptied = sets.contains(where: \.isEmptied)
+            let deleted = isEmptied ? [] : unique(sets.flatMap(\.deleted))
+            return .reset(
+                by: origin, isEmptied: isEmptied, deleted: deleted.count <= limit ? deleted : [])
         }
         var union = ChangeSet(commit: sets.last?.commit ?? 0)
         union.origin = origin
@@ -201,17 +208,8 @@ extension ChangeSet {
         union.evicted = unique(sets.flatMap(\.evicted))
         union.keys = unique(sets.flatMap(\.keys))
         union.keySources = sources(of: union.keys, in: sets, \.keys, \.keySources)
-        return union.identifierCount > limit
-            ? .reset(by: origin).adding(deletions: sets, limit: limit) : union
-    }
-
-    /// Returns a reset with the deleted nodes of several change sets, if they are not too many:
-    /// nothing else tells that these are gone.
-    private func adding(deletions sets: [ChangeSet], limit: Int) -> ChangeSet {
-        let deleted = Self.unique(sets.flatMap(\.deleted))
-        var changes = self
-        if !isEmptied, deleted.count <= limit { changes.deleted = deleted }
-        return changes
+        guard union.identifierCount > limit else { return union }
+        return .reset(by: origin, deleted: union.deleted.count <= limit ? union.deleted : [])
     }
 
     /// Returns the source of each name: 0 for one that several have written.
