@@ -63,8 +63,8 @@ public final class CacheMetrics: Sendable {
     /// Reports the statistics again and again, until the task is cancelled or the cache is closed.
     ///
     /// While the cache can't be read, for example because its reader table is full, reports are
-    /// left out. The counter `espalier_report_failures_total`, whose name begins with the prefix,
-    /// too, counts these.
+    /// left out. The counter `espalier_report_failures_total` counts them. The prefix applies to
+    /// its name, too.
     ///
     /// - Parameter interval: The time between two reports.
     /// - Throws: `CancellationError`, or a ``CacheError`` with `closed`.

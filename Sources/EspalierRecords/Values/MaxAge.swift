@@ -64,8 +64,8 @@ package struct TreeAges: Sendable {
     package var oldest: UInt64?
     /// When the first record expires, or has expired; `.max` for never.
     package var freshUntil = UInt64.max
-    /// Whether the age that a record may have was that of its type or of the cache: then it depends
-    /// on when the record was written, also if that was not known.
+    /// Whether the type or the cache gave a record its maximum age. The tree then depends on the
+    /// dates of its records, and on that of a record that had none.
     package var dependsOnDates = false
 
     package init() {}

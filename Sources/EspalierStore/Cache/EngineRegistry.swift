@@ -21,8 +21,8 @@ final class EngineRegistry: Sendable {
         init(_ directory: CacheDirectory.Identity) { self.directory = directory }
     }
 
-    /// Held for moments only: to open a cache may take seconds, for which those that open or close
-    /// other caches must not wait.
+    /// Held for moments only. Opening a cache may take seconds, and threads that open or close
+    /// other caches must not wait for it.
     private let slots = Mutex<[Key: Slot]>([:])
 
     func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine

@@ -393,7 +393,7 @@ final class GenerationHolder: Sendable {
             let old = state.live
             state.live = generation
             state.budget = generation.budget
-            // A process that can't follow a raised budget yet keeps the old one.
+            // A generation that can't follow a raised budget yet has the old one.
             if retry == nil { state.guardFile?.budget = generation.budget }
             state.retry = retry
             return (old, state.loss.take())
