@@ -518,7 +518,7 @@ public final class Environment: Sendable {
     public func reserveFile(
         pages count: Int, in transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
-        let lastPage = try transaction.pages().lastPage
+        let lastPage = try unsafe LMDBCalls.measure(handle.pointer, .statistics).lastPage
         // LMDB never uses the last page of the map.
         let mapPages = mapSize / pageSize - 1
         let needed = min(lastPage + 1 + count, mapPages)

@@ -124,6 +124,10 @@ final class AccessLog: Sendable {
     /// Removes and returns the oldest touches, at most `maximum`.
     func take(atMost maximum: Int = .max, in generation: String) -> Touches {
         var taken = Touches()
+        guard count.load(ordering: .relaxed) > 0 else {
+            restartDelay()
+            return taken
+        }
         // Touches of a generation that is not live any more are dropped, too.
         dropTouches(ofOtherThan: generation)
         guard maximum > 0 else { return taken }

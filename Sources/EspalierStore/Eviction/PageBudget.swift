@@ -39,10 +39,9 @@ package struct PagePlan: Sendable, Equatable {
     ///
     /// - Throws: `LMDBError` with `diskFull`. After other errors the transaction can go on.
     func reserveFile(
-        of generation: Generation, in transaction: borrowing WriteTransaction
+        of generation: Generation, lastPage: Int, in transaction: borrowing WriteTransaction
     ) throws {
         do throws(LMDBError) {
-            let lastPage = try transaction.pages().lastPage
             try generation.environment.reserveFile(
                 pages: min(reserve, 24 + lastPage / 8), in: transaction)
         } catch  where error.code == .diskFull {

@@ -155,19 +155,22 @@ extension LifetimeCounters {
         writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
         writer.append(varint: contradictions)
         for count in memoryFields { writer.append(varint: count) }
-        let parts: [(inout ByteWriter) -> Void] = [
-            misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
-            commitLatency.append, timeline.append,
-        ]
         let hasRejected = !rejectedWrites.counts.isEmpty
         let last = hasRejected ? 2 : missesByType.isEmpty ? 0 : 1
-        writer.append(varint: UInt64(parts.count + last))
-        for part in parts {
-            var form = ByteWriter(capacity: 256)
+        writer.append(varint: UInt64(6 + last))
+        var form = ByteWriter(capacity: 1_024)
+        func append(_ part: (inout ByteWriter) -> Void) {
+            form.removeAll()
             part(&form)
             writer.append(varint: UInt64(form.count))
             writer.append(form)
         }
+        append { misses.append(to: &$0) }
+        append { droppedWrites.append(to: &$0) }
+        append { generationsReplaced.append(to: &$0) }
+        append { readLatency.append(to: &$0) }
+        append { commitLatency.append(to: &$0) }
+        append { timeline.append(to: &$0) }
         if last > 0 {
             var rejected = ByteWriter(capacity: hasRejected ? 256 : 0)
             if hasRejected { rejectedWrites.append(to: &rejected) }

@@ -45,6 +45,7 @@ struct ContainerWriter: ~Copyable {
         var bytes: ByteReader?
         /// The records; nil if the frame was not decompressed.
         var records: [BlockRecord]?
+        var byteCount: Int { records?.reduce(0) { $0 + $1.bytes.end } ?? 0 }
     }
 
     /// A container while it is changed, or the place of a new one.
@@ -122,9 +123,7 @@ struct ContainerWriter: ~Copyable {
                 if let bytes = draft.bytes { commit.releaseDictionary(ofFrame: bytes) }
             }
             all.drafts += section.drafts
-            try transaction.delete(nodes, own.rawValue)
-            commit.records.noteEdit(ofContainer: own)
-            subtract(section.storedSize)
+            try remove(section, own, in: &transaction)
             if all.key == nil { all.key = own }
         }
         guard !all.drafts.isEmpty else { return next }
@@ -304,7 +303,7 @@ struct ContainerWriter: ~Copyable {
                 last.count <= few || draft.count <= few,
                 last.count + draft.count <= RecordBlock.recordLimit,
                 try decode(&last), try decode(&draft),
-                Self.byteCount(last) + Self.byteCount(draft) <= RecordBlock.byteLimit
+                last.byteCount + draft.byteCount <= RecordBlock.byteLimit
             else {
                 merged.append(draft)
                 continue
@@ -319,16 +318,12 @@ struct ContainerWriter: ~Copyable {
         section.drafts = merged
     }
 
-    private static func byteCount(_ draft: Draft) -> Int {
-        draft.records?.reduce(0) { $0 + $1.bytes.end } ?? 0
-    }
-
     /// Splits the frames that have too many records or bytes.
     private func split(_ section: inout Section, isAppend: Bool) {
         func isLong(_ draft: Draft) -> Bool {
             draft.bytes == nil && draft.count > 1
                 && (draft.count > RecordBlock.recordLimit
-                    || Self.byteCount(draft) > RecordBlock.byteLimit)
+                    || draft.byteCount > RecordBlock.byteLimit)
         }
         guard section.drafts.contains(where: isLong) else { return }
         var parts: [Draft] = []
@@ -409,11 +404,7 @@ struct ContainerWriter: ~Copyable {
     ) throws {
         var section = section
         guard let first = section.drafts.first else {
-            if let key = section.key {
-                subtract(section.storedSize)
-                commit.records.noteEdit(ofContainer: key)
-                try transaction.delete(nodes, key.rawValue)
-            }
+            if let key = section.key { try remove(section, key, in: &transaction) }
             return
         }
         var key = min(section.key ?? first.first, first.first)
@@ -459,15 +450,15 @@ struct ContainerWriter: ~Copyable {
         var groups: [ArraySlice<Draft>] = []
         var (start, last, sum) = (drafts.startIndex, key, Container.headSize)
         for index in drafts.indices {
-            let more = Container.size(of: drafts[index].frame, after: last)
+            let first = drafts[index].first
+            var more = Container.size(of: drafts[index].frame, after: last)
             if index > start, sum + more > size {
                 groups.append(drafts[start..<index])
-                (start, last, sum) = (index, drafts[index].first, Container.headSize)
-                sum += Container.size(of: drafts[index].frame, after: last)
-            } else {
-                sum += more
+                (start, sum) = (index, Container.headSize)
+                more = Container.size(of: drafts[index].frame, after: first)
             }
-            last = drafts[index].first
+            sum += more
+            last = first
         }
         groups.append(drafts[start...])
         return groups
@@ -505,7 +496,8 @@ struct ContainerWriter: ~Copyable {
         var (packed, sum) = ([Section](), size)
         var (drafts, next) = (section.drafts, section.next)
         let most = min(Self.packedCount, min(packingPagesLeft, freePackingPages) + 2)
-        while packed.count + 1 < most, let following = next,
+        let mayFit = try mayPack(size, from: next, atMost: most, to: limit, in: transaction)
+        while mayFit, packed.count + 1 < most, let following = next,
             // A change behind the container's key would rewrite it at once.
             upcoming.map({ $0.rawValue > following.rawValue + 64 }) ?? true,
             let neighbour = try neighbour(following, in: transaction),
@@ -537,6 +529,24 @@ struct ContainerWriter: ~Copyable {
         try remove(neighbour, previous, in: &transaction)
         section.drafts = neighbour.drafts + section.drafts
         return previous
+    }
+
+    /// Returns whether the lengths allow to pack a container with those behind it. Most are as full
+    /// as they can be, and reading their frames takes longer than all the rest of a small commit.
+    private func mayPack(
+        _ size: Int, from next: Handle?, atMost most: Int, to limit: Int,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard let next else { return false }
+        return try transaction.withCursor(nodes) { cursor in
+            var (isThere, sum) = (try cursor.seek(atOrAfter: next.rawValue), size)
+            for count in 1..<max(1, most) where isThere {
+                sum += cursor.withEntry { _, value in value.byteCount }
+                if sum <= count * limit { return true }
+                isThere = try cursor.next()
+            }
+            return false
+        }
     }
 
     /// Joins a container that is too long with the next one, if both have room for all frames.

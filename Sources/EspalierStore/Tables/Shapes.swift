@@ -49,7 +49,8 @@ struct ShapeTable {
     private var entries: [UInt64: Entry] = [:]
     private var numbers: [Shape: UInt64] = [:]
     private var countByType: [Identifier: Int] = [:]
-    private var changed: Set<UInt64> = []
+    /// The changed entries, with their stored counts; nil for new ones.
+    private var changed: [UInt64: UInt64?] = [:]
     /// The numbers of damaged entries. No record with such a number can be read.
     private var damaged: Set<UInt64> = []
     /// The damaged entries to delete.
@@ -100,7 +101,7 @@ struct ShapeTable {
         let number = next
         next += 1
         insert(shape, number, count: 0)
-        changed.insert(number)
+        changed[number] = .some(nil)
         return .number(number, shape)
     }
 
@@ -131,19 +132,28 @@ struct ShapeTable {
     }
 
     private mutating func applyAdded() {
-        for (number, count) in added {
-            entries[number]?.recordCount += count
-            changed.insert(number)
+        for (number, count) in added where count > 0 {
+            setRecordCount(of: number) { $0 + count }
         }
         added.removeAll(keepingCapacity: true)
     }
 
     /// Subtracts one from the number of records that use a shape.
     mutating func release(_ number: UInt64) {
-        applyAdded()
-        guard number != 0, let count = entries[number]?.recordCount, count > 0 else { return }
-        entries[number]?.recordCount = count - 1
-        changed.insert(number)
+        guard number != 0 else { return }
+        // A record that is written again keeps its shape in most cases.
+        for index in added.indices where added[index].number == number && added[index].count > 0 {
+            added[index].count -= 1
+            return
+        }
+        setRecordCount(of: number) { $0 > 0 ? $0 - 1 : 0 }
+    }
+
+    private mutating func setRecordCount(of number: UInt64, _ count: (UInt64) -> UInt64) {
+        guard let old = entries[number]?.recordCount, case let new = count(old), new != old
+        else { return }
+        if changed[number] == nil { changed[number] = old }
+        entries[number]?.recordCount = new
     }
 
     /// Sets all counts, after damage made them wrong, and deletes damaged entries.
@@ -151,10 +161,7 @@ struct ShapeTable {
         applyAdded()
         discarded.formUnion(damaged)
         damaged = []
-        for (number, entry) in entries where entry.recordCount != counts[number] ?? 0 {
-            entries[number]?.recordCount = counts[number] ?? 0
-            changed.insert(number)
-        }
+        for number in entries.keys { setRecordCount(of: number) { _ in counts[number] ?? 0 } }
     }
 
     /// Writes the changes and deletes shapes without records. Returns the shape of each changed
@@ -168,7 +175,7 @@ struct ShapeTable {
             changed.removeAll()
             discarded.removeAll()
         }
-        return try changed.sorted().compactMap { number in
+        return try changed.sorted { $0.key < $1.key }.compactMap { number, storedCount in
             guard let entry = entries[number] else { return nil }
             guard entry.recordCount > 0 else {
                 entries[number] = nil
@@ -178,6 +185,7 @@ struct ShapeTable {
                 try transaction.delete(keyspaces.shapes, number)
                 return (number, nil)
             }
+            guard entry.recordCount != storedCount else { return nil }
             let stored = StoredShape(recordCount: entry.recordCount, shape: entry.shape)
             try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
             return (number, entry.shape)

@@ -503,8 +503,11 @@ extension CommitTransaction.Request {
     func plan(
         in generation: Generation, _ transaction: borrowing WriteTransaction
     ) throws -> PagePlan {
-        let plan = PagePlan(capacity: try transaction.pages().capacity)
-        if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
+        let pages = try transaction.pages()
+        let plan = PagePlan(capacity: pages.capacity)
+        if reservesFile {
+            try plan.reserveFile(of: generation, lastPage: pages.lastPage, in: transaction)
+        }
         return plan
     }
 }
