@@ -48,8 +48,13 @@ actor ConsistencyWorker {
         let registration = registration(for: listener)
         registration.parts.append(index.insert(part, owner: registration.owner))
         // Subtrees that have left the tree are still registered: indexing the tree drops them.
-        guard registration.parts.count > Self.partsLimit else { return }
-        if let base = await registry.bases(of: [listener])[0] { reindex(registration, base) }
+        if registration.parts.count > Self.partsLimit { await reindex(registration) }
+    }
+
+    /// Indexes the tree that a listener shows now.
+    private func reindex(_ registration: Registration) async {
+        guard let base = await registry.bases(of: [registration.listener])[0] else { return }
+        reindex(registration, base)
     }
 
     /// Applies an edit of a listener's tree to the index. Called for each edit in queue order; an
@@ -60,7 +65,11 @@ actor ConsistencyWorker {
         guard registration.latestRevision < edit.new, !apply(edit, to: registration) else {
             return
         }
-        for model in edit.childEdit.elements { await register(listener, part: model) }
+        // Many parts cost more than the whole tree, whose index then has all of them.
+        if edit.childEdit.elements.count > Self.partsLimit { await reindex(registration) }
+        for model in edit.childEdit.elements where registration.latestRevision < edit.new {
+            await register(listener, part: model)
+        }
     }
 
     /// Applies an edit to the index.

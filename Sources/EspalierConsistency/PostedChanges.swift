@@ -65,7 +65,7 @@ struct PostedChanges: Sendable {
         switch change {
         case .deleted: return .deleted
         case .updated(let posted):
-            let merged = Self.merge(posted, into: model)
+            let merged = mergeNotingGaps(posted, into: model, text)
             // A model of another type does not fit into the node's place.
             guard type(of: merged) == type(of: model) else {
                 foreignNodes.insert(text)
@@ -78,6 +78,20 @@ struct PostedChanges: Sendable {
             if !isPosted, !(model is any ProjectedModel) { foreignNodes.insert(text) }
             return .unchanged(isWhole: isPosted)
         }
+    }
+
+    /// Merges the posted versions of a node into the one that a tree has. If that leaves out values
+    /// of other types, for example a child that another one has replaced, the node is foreign.
+    private func mergeNotingGaps(
+        _ posted: [any ConsistencyManagerModel], into model: any ConsistencyManagerModel,
+        _ identifier: String
+    ) -> any ConsistencyManagerModel {
+        guard model is any ProjectedModel,
+            posted.contains(where: { type(of: $0) != type(of: model) })
+        else { return Self.merge(posted, into: model) }
+        let (merged, hasGaps) = MergeGaps.areFound { Self.merge(posted, into: model) }
+        if hasGaps { foreignNodes.insert(identifier) }
+        return merged
     }
 
     /// Returns whether the node was posted, and as other types only.
@@ -182,8 +196,9 @@ struct PostedChanges: Sendable {
     }
 }
 
-/// Collects the nodes that stand in listeners' trees as other types than the posted ones. What such
-/// a tree has to show can only be read from a store, which has the fields of all types.
+/// Collects the nodes that stand in listeners' trees as other types than the posted ones, and can't
+/// take over all that was posted. What such a tree has to show can only be read from a store, which
+/// has the fields of all types.
 final class ForeignNodes: Sendable {
     private let identifiers = Mutex<Set<String>>([])
 

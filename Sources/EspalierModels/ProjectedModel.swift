@@ -1,4 +1,5 @@
 import EspalierRecords
+import Synchronization
 
 /// A model that gives access to its stored fields by name, so that another type with the same
 /// identifier can take over the fields that both have.
@@ -35,7 +36,7 @@ extension ModelMembers {
     /// child of another type with the same identifier is merged into the member's child by
     /// `Model.merge`. The same applies to optionals, and to arrays, sets and dictionaries if the
     /// member has a counterpart for every child in them. In all other cases the member stays
-    /// unchanged.
+    /// unchanged. A screen that follows a cache gets it from there.
     ///
     /// ```swift
     /// func merge(_ model: any Model) -> any Model {
@@ -64,14 +65,18 @@ extension ModelMembers {
             theirs = member
         }
         if let type = Value.self as? any FieldMember.Type {
-            if let field = type.field(of: theirs, mergedInto: value) as? Value { value = field }
-            return
-        }
-        guard !isForeignNil(theirs, for: Value.self) else { return }
-        if let theirs = theirs as? Value {
+            guard let field = type.field(of: theirs, mergedInto: value) as? Value else {
+                return MergeGaps.note()
+            }
+            value = field
+        } else if isForeignNil(theirs, for: Value.self) {
+            MergeGaps.note()
+        } else if let theirs = theirs as? Value {
             value = theirs
         } else if let merged = merged(value, theirs) as? Value {
             value = merged
+        } else {
+            MergeGaps.note()
         }
     }
 
@@ -153,6 +158,27 @@ extension ModelMembers {
         }
         return result
     }
+}
+
+/// Whether a merge has left out values of the other model, because they do not fit into the
+/// members of their names. Only a store, which has the fields of all types, knows them as the type
+/// of these members.
+package final class MergeGaps: Sendable {
+    /// The merge under way; nil if its caller does not ask.
+    @TaskLocal private static var active: MergeGaps?
+    private let isFound = Atomic<Bool>(false)
+
+    /// Runs `merge`, and returns whether it has left out values.
+    package static func areFound<Merged>(
+        in merge: () -> Merged
+    ) -> (merged: Merged, hasGaps: Bool) {
+        let gaps = MergeGaps()
+        let merged = $active.withValue(gaps, operation: merge)
+        return (merged, gaps.isFound.load(ordering: .relaxed))
+    }
+
+    /// Notes that the merge under way has left out a value.
+    fileprivate static func note() { active?.isFound.store(true, ordering: .relaxed) }
 }
 
 /// A `Field` that is recognised at run time.

@@ -331,11 +331,7 @@ final class CacheQueue: Sendable {
         case .success(let value): reply(value, nil)
         case .failure(let reason):
             record?.reason = reason
-            switch reason {
-            // Misses that fetching anew would not cure are errors.
-            case .notStorable, .unavailable: reply(nil, reason)
-            default: reply(nil, nil)
-            }
+            reply(nil, reason.isError ? reason : nil)
         }
     }
 
@@ -355,24 +351,29 @@ final class CacheQueue: Sendable {
         }
     }
 
-    /// Whether the cache has a model under a key, or a collection, that is fresh. Also true for a
-    /// cache that tells no age.
+    /// Returns what the cache has of a model under a key, or of a collection, that is shown. A hit
+    /// for a cache that tells no age.
     ///
     /// - Throws: `CancellationError` at once if the task is cancelled.
-    func isFresh<T: SimpleModel>(
-        _ type: T.Type, _ key: String, isCollection: Bool
-    ) async throws -> Bool {
-        guard let shared else { return true }
+    func step<T: SimpleModel>(
+        ofShown type: T.Type, _ key: String, isCollection: Bool, acceptsExpired: Bool
+    ) async throws -> CacheStep {
+        guard let shared else { return .hit(isExpired: false) }
         await afterCalls()
-        let end = Resumption<Result<Bool, any Error>>()
-        let reply = PendingReply(default: true) { end.resume(.success($0)) }
-        if isCollection {
+        let end = Resumption<Result<CacheStep, any Error>>()
+        let reply = PendingReply(default: CacheStep.hit(isExpired: false)) {
+            end.resume(.success($0))
+        }
+        switch (isCollection, acceptsExpired) {
+        case (false, false):
+            shared.readModel(type, forKey: key) { reply.fulfill(CacheStep(ofFresh: $0)) }
+        case (false, true):
+            shared.readStaleModel(type, forKey: key) { reply.fulfill(CacheStep(ofStale: $0)) }
+        case (true, false):
+            shared.readCollection(of: type, forKey: key) { reply.fulfill(CacheStep(ofFresh: $0)) }
+        case (true, true):
             shared.readStaleCollection(of: type, forKey: key) {
-                reply.fulfill((try? $0.get().isExpired) == false)
-            }
-        } else {
-            shared.readStaleModel(type, forKey: key) {
-                reply.fulfill((try? $0.get().isExpired) == false)
+                reply.fulfill(CacheStep(ofStale: $0))
             }
         }
         return try await end.cancellableValue()

@@ -18,8 +18,8 @@ extension CollectionDataProvider {
     ///
     /// - Parameters:
     ///   - cacheKey: The key of the collection.
-    ///   - policy: Who answers. A collection that a provider shows already counts as a hit, fresh
-    ///     if the cache says so.
+    ///   - policy: Who answers. A collection that a provider shows already counts as a hit that
+    ///     has expired, unless the cache has it fresh; for `cacheOnly` that is a miss.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
     ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
     ///     each.
@@ -62,9 +62,12 @@ extension CollectionDataProvider: PolicyFetching {
             let time = ChangeTime()
             missReason = nil
             if target !== collection { show(target, time) } else { lastAnswered = time }
-            let isFresh = try await dataModelManager.cacheQueue.isFresh(
-                T.self, request.key, isCollection: true)
-            return (.hit(isExpired: !isFresh), time)
+            let step = try await dataModelManager.cacheQueue.step(
+                ofShown: T.self, request.key, isCollection: true, acceptsExpired: acceptsExpired)
+            if case .miss(let reason) = step, !Swift.max(lastRequested, lastAnswered).after(time) {
+                missReason = reason
+            }
+            return (step, time)
         }
         let record = MissRecord(acceptsExpired: acceptsExpired)
         let end = Resumption<Result<CacheStep, any Error>>()

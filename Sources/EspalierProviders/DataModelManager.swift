@@ -215,16 +215,24 @@ open class DataModelManager: @unchecked Sendable {
         guard let follower = currentFollower, let cache = cacheDelegate as? any SharedCacheDelegate
         else { throw DataProviderError.notShared }
         await cacheQueue.afterCalls()
-        let changed = try await withCheckedThrowingContinuation { continuation in
-            let reply = PendingReply<Result<T, any Error>>(
-                default: .failure(DataProviderError.noAnswer)
-            ) { continuation.resume(with: $0) }
-            cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
+        // The answer to a request that began before is out of date. The cache may have the change
+        // long before the reply arrives here, and an answer that comes in between must not undo it.
+        let attempt = order.withLock { $0.noteAttempt(type, identifier) }
+        do {
+            let changed = try await withCheckedThrowingContinuation { continuation in
+                let reply = PendingReply<Result<T, any Error>>(
+                    default: .failure(DataProviderError.noAnswer)
+                ) { continuation.resume(with: $0) }
+                cache.updateModel(type, identifier: identifier, change) { reply.fulfill($0) }
+            }
+            // So is the answer to a request that began before the commit.
+            order.withLock { $0.note(type, identifier) }
+            follower.refresh([identifier])
+            return changed
+        } catch {
+            order.withLock { $0.withdraw(attempt) }
+            throw error
         }
-        // The answer to a request that began before is out of date.
-        order.withLock { $0.note(type, identifier) }
-        follower.refresh([identifier])
-        return changed
     }
 
     /// The writes that the cache could not store, from now on: of all providers, and of the

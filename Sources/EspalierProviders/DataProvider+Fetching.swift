@@ -30,7 +30,8 @@ extension DataProvider {
     /// - Parameters:
     ///   - cacheKey: The identifier of the model, or another key under which it is saved.
     ///   - policy: Who answers. A cache that is no `SharedCacheDelegate` does not tell what has
-    ///     expired. A model that is shown already counts as a hit, fresh if the cache says so.
+    ///     expired. A model that is shown already counts as a hit that has expired, unless the
+    ///     cache has it fresh; for `cacheOnly` that is a miss.
     ///   - retry: How often to ask the network, and how long to wait before each attempt.
     ///   - isWorthRetrying: Whether to ask the network again after an error. By default, after
     ///     each.
@@ -68,9 +69,12 @@ extension DataProvider: PolicyFetching {
             let time = ChangeTime()
             lastAnswered = time
             missReason = nil
-            let isFresh = try await dataModelManager.cacheQueue.isFresh(
-                T.self, request.key, isCollection: false)
-            return (.hit(isExpired: !isFresh), time)
+            let step = try await dataModelManager.cacheQueue.step(
+                ofShown: T.self, request.key, isCollection: false, acceptsExpired: acceptsExpired)
+            if case .miss(let reason) = step, !max(lastRequested, lastAnswered).after(time) {
+                missReason = reason
+            }
+            return (step, time)
         }
         let record = MissRecord(acceptsExpired: acceptsExpired)
         let end = Resumption<Result<CacheStep, any Error>>()

@@ -420,6 +420,11 @@ extension DataProvider: TreeListener {
         self.delivery = delivery
         modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
         self.delivery = nil
+        // Only the tree of a pause has no revision. A model that was deleted during the pause may
+        // have been written again before the provider waited for it.
+        if delivery.base.revision == nil, model == nil, let awaitedIdentifier {
+            dataModelManager.refresh([awaitedIdentifier])
+        }
         // An override has refused the update or changed it. Later ones must find what is shown.
         if revision != delivery.revision, model != nil {
             consistencyManager.register(self, since: nil)

@@ -43,21 +43,34 @@ public enum NetworkOutcome: Sendable {
 /// Only roots count. The answer to a request may contain nodes that others have changed meanwhile:
 /// it is newer than those.
 struct RecentRoots: Sendable {
-    private struct Root: Hashable {
+    fileprivate struct Root: Hashable {
         /// Nil for all types: a deletion.
         let type: ObjectIdentifier?
         let isCollection: Bool
         let identifier: Identifier
     }
 
-    private var openRequests = 0
+    /// When the open requests began, in this order.
+    private var openRequests: [ChangeTime] = []
     private var changed: [Root: ChangeTime] = [:]
 
-    mutating func beginRequest() { openRequests += 1 }
+    /// The number of roots that are kept.
+    var count: Int { changed.count }
 
-    mutating func endRequest() {
-        openRequests -= 1
-        if openRequests == 0 { changed = [:] }
+    /// Begins a request. Changes from now on are kept until `endRequest` is called with the time
+    /// that is returned.
+    mutating func beginRequest() -> ChangeTime {
+        let time = ChangeTime()
+        openRequests.append(time)
+        return time
+    }
+
+    /// Ends a request, and forgets the changes that are older than all requests left.
+    mutating func endRequest(_ time: ChangeTime) {
+        guard let position = openRequests.firstIndex(of: time) else { return }
+        openRequests.remove(at: position)
+        guard let oldest = openRequests.first else { return changed = [:] }
+        if position == 0 { changed = changed.filter { $0.value.after(oldest) } }
     }
 
     /// Notes a model that is set.
@@ -67,6 +80,29 @@ struct RecentRoots: Sendable {
 
     mutating func note(_ type: Any.Type, _ identifier: String) {
         note(ObjectIdentifier(type), isCollection: false, identifier)
+    }
+
+    /// Notes a model that is about to be set.
+    ///
+    /// - Returns: The notes of the model before and now, for `withdraw`.
+    mutating func noteAttempt(_ type: Any.Type, _ identifier: String) -> Attempt {
+        let root = Root(
+            type: ObjectIdentifier(type), isCollection: false, identifier: Identifier(identifier))
+        let before = changed[root]
+        note(type, identifier)
+        return Attempt(root: root, before: before, now: changed[root])
+    }
+
+    /// Takes back the note of a model that was not set after all, unless it was set since.
+    mutating func withdraw(_ attempt: Attempt) {
+        if changed[attempt.root] == attempt.now { changed[attempt.root] = attempt.before }
+    }
+
+    /// The notes of a model around the beginning of an attempt to set it.
+    struct Attempt: Sendable {
+        fileprivate let root: Root
+        fileprivate let before: ChangeTime?
+        fileprivate let now: ChangeTime?
     }
 
     /// Notes a model that is deleted.
@@ -82,7 +118,7 @@ struct RecentRoots: Sendable {
     private mutating func note(
         _ type: ObjectIdentifier?, isCollection: Bool, _ identifier: String
     ) {
-        guard openRequests > 0 else { return }
+        guard !openRequests.isEmpty else { return }
         let root = Root(
             type: type, isCollection: isCollection, identifier: Identifier(identifier))
         changed[root] = ChangeTime()
@@ -104,17 +140,19 @@ struct RecentRoots: Sendable {
 /// posted since are kept until then.
 final class OpenRequest: Sendable {
     let time: ChangeTime
+    /// A time just before `time`: changes since then are kept.
+    private let firstChange: ChangeTime
     private let manager: DataModelManager
 
     init(_ manager: DataModelManager) {
         self.manager = manager
-        manager.order.withLock { $0.beginRequest() }
+        firstChange = manager.order.withLock { $0.beginRequest() }
         time = manager.beginFetch()
     }
 
     deinit {
         manager.endFetch(time)
-        manager.order.withLock { $0.endRequest() }
+        manager.order.withLock { $0.endRequest(firstChange) }
     }
 }
 
@@ -259,6 +297,30 @@ enum CacheStep: Sendable {
             self = error.map { .failure($0) } ?? .miss(record.reason)
         }
     }
+
+    /// Makes what a read says of something that is shown, if the read accepts only what is fresh.
+    init(ofFresh result: Result<some Sendable, MissReason>) {
+        switch result {
+        case .success: self = .hit(isExpired: false)
+        case .failure(let reason): self = reason.isError ? .failure(reason) : .miss(reason)
+        }
+    }
+
+    /// Makes what a read says of something that is shown, if the read also accepts what has
+    /// expired. After a miss, what is shown is at hand all the same, as something that has expired.
+    init<Value>(ofStale result: Result<StaleRead<Value>, MissReason>) {
+        self = .hit(isExpired: (try? result.get().isExpired) != false)
+    }
+}
+
+extension MissReason {
+    /// Whether fetching anew would not cure the miss, so that it counts as an error.
+    var isError: Bool {
+        switch self {
+        case .notStorable, .unavailable: true
+        default: false
+        }
+    }
 }
 
 /// A provider that asks the cache, the network, or both, as a policy says.
@@ -300,6 +362,7 @@ extension PolicyFetching {
         switch policy {
         case .cacheOnly:
             switch try await readStep(request, acceptsExpired: false).step {
+            // A read that accepts only what is fresh is never an expired hit.
             case .hit: break
             case .miss(let reason): throw FetchError.miss(reason ?? .notFound)
             case .failure(let error): throw error

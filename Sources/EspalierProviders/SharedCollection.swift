@@ -136,11 +136,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Replaces all elements with those that the cache had at `fetch`.
     func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
+        // A list that was not read may have elements all the same: those of edits.
+        let isSame = elements.isEmpty && new.isEmpty
         replaceAll(with: new, time: fetch)
         hasPartialModels = false
         lastFetched = fetch
         consistencyManager.register(self, since: fetch)
-        if !new.isEmpty { record(.reset, [], .cache, context: nil, except: author) }
+        if !isSame { record(.reset, [], .cache, context: nil, except: author) }
     }
 
     /// Notes that the cache had no elements to show, and why if it has elements all the same.

@@ -35,7 +35,11 @@ extension NormalizedCache {
         shared records: some Sequence<(name: SharedName, record: SharedRecord)>,
         isOutdated: Bool = false
     ) -> WriteTicket {
-        restore(records.compactMap { RestoredRecord($0.name, $0.record, isOutdated: isOutdated) })
+        let now = Date()
+        return restore(
+            records.compactMap {
+                RestoredRecord($0.name, $0.record, isOutdated: isOutdated, now: now)
+            })
     }
 
     /// Makes records count as expired, because servers have newer ones. All reads that accept fresh
@@ -197,11 +201,16 @@ extension ReadOutcome {
 extension RestoredRecord {
     /// Makes what restores a shared record; nil for a tombstone of a key or a collection, and for
     /// bytes that are not those of a collection.
-    fileprivate init?(_ name: SharedName, _ record: SharedRecord, isOutdated: Bool) {
+    ///
+    /// A record from a host whose clock is ahead counts as written now. A copy with a date in the
+    /// future would count as fresh until then, even after it has become outdated.
+    fileprivate init?(
+        _ name: SharedName, _ record: SharedRecord, isOutdated: Bool, now: Date
+    ) {
         guard !record.isTombstone || name.kind == .node else { return nil }
+        let written = Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000)
         let age = Age(
-            writtenAt: Date(timeIntervalSince1970: Double(record.version.milliseconds) / 1_000),
-            maximum: isOutdated ? 0 : record.maxAge)
+            writtenAt: min(written, now), maximum: isOutdated ? 0 : record.maxAge)
         let value = RestoredValue(
             bytes: Array(record.values), references: record.children.map { .node($0) })
         switch name.kind {

@@ -432,7 +432,11 @@ public final class SharedShapes: Sendable {
 }
 
 /// A hybrid logical clock (Kulkarni et al., 2014): close to the wall clock, and later than every
-/// version that it has seen.
+/// version that it has seen, unless the clock of another host is wrong.
+///
+/// A version that is more than a minute ahead comes from a wrong clock. What replaces such a record
+/// gets a version that is later still, and other records do not: otherwise one wrong clock would
+/// give the versions of all hosts a date in the future.
 ///
 /// ```swift
 /// let clock = HybridClock(host: 7)
@@ -443,7 +447,16 @@ public final class SharedShapes: Sendable {
 public final class HybridClock: Sendable {
     private let host: UInt64
     private let milliseconds: @Sendable () -> UInt64
-    private let last = Mutex<UInt64>(0)
+    private struct State {
+        /// The time of the last version that is close to the wall clock.
+        var last: UInt64 = 0
+        /// The time of the last version that replaces one of a wrong clock.
+        var lastAhead: UInt64 = 0
+    }
+    private let state = Mutex(State())
+
+    /// How far the clock follows the versions of other hosts: one minute.
+    private static let largestSkew: UInt64 = 60_000 << 16
 
     /// Makes a clock.
     ///
@@ -455,18 +468,24 @@ public final class HybridClock: Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// Returns a version that is later than all before, and than `seen`, if these are not at the
-    /// end of time, in the year 6429.
+    /// Returns a version that is later than `seen`, if that is not at the end of time, in the year
+    /// 6429. It is later than all versions before that were not more than a minute ahead.
     ///
     /// - Parameter seen: The latest version of the records that are to be replaced; nil for none.
     public func next(after seen: RecordVersion? = nil) -> RecordVersion {
         let now = milliseconds() << 16
-        return last.withLock { last in
-            // At the end of time, versions are no longer later than those before: a damaged version
-            // must neither end the process nor be one that no host can read.
-            let latest = RecordVersion.endOfTime - 1
-            last = min(max(now, min(max(last, seen?.time ?? 0), latest) + 1), latest)
-            return RecordVersion(time: last, host: host)
+        let seen = seen?.time ?? 0
+        // At the end of time, versions are no longer later than those before: a damaged version
+        // must neither end the process nor be one that no host can read.
+        let latest = RecordVersion.endOfTime - 1
+        return state.withLock { state in
+            let own = max(now, state.last)
+            if seen > own, seen - own > Self.largestSkew {
+                state.lastAhead = min(max(state.lastAhead, min(seen, latest - 1)) + 1, latest)
+                return RecordVersion(time: state.lastAhead, host: host)
+            }
+            state.last = min(max(now, min(max(state.last, seen), latest - 1) + 1), latest)
+            return RecordVersion(time: state.last, host: host)
         }
     }
 }

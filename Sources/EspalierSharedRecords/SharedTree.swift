@@ -132,6 +132,26 @@ public final class SharedTree {
         }
     }
 
+    /// Tells which nodes can be read as models of some types.
+    ///
+    /// - Parameters:
+    ///   - nodes: The types, and the positions of the names of the nodes.
+    ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
+    /// - Returns: The positions of the nodes that can be read.
+    public func readable(
+        _ nodes: [(type: any IdentifiedModel.Type, position: Int)], ages: SharedAges
+    ) -> Read<Set<Int>> {
+        var (readable, wanted) = (Set<Int>(), Set<Int>())
+        func read<Model: IdentifiedModel>(_ type: Model.Type, _ position: Int) {
+            let read = model(type, at: position, ages: ages)
+            wanted.formUnion(read.wanted)
+            if case .success = read.result { readable.insert(position) }
+        }
+        for node in nodes { read(node.type, node.position) }
+        return Read(
+            result: .success(readable), wanted: wanted.sorted(), oldestAge: nil, isExpired: false)
+    }
+
     /// Reads a collection.
     ///
     /// - Parameters:

@@ -106,8 +106,47 @@ public struct SharedWrite: Sendable {
         names = Self.nodes(of: tree) + [SharedName(.collection, key)]
     }
 
+    /// Makes a write that replaces the elements of a collection, and leaves the records of some
+    /// elements as the servers have them.
+    ///
+    /// - Parameters:
+    ///   - elements: The elements. The collection is made if there is none.
+    ///   - key: The key; not empty.
+    ///   - stored: The identifiers of elements that the servers have. The collection refers to
+    ///     them; their models are not written.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil:
+    ///     the types decide.
+    /// - Throws: `FlattenError` for a model that can't be stored.
+    public init(
+        replacingAll elements: [any IdentifiedModel], ofCollection key: String,
+        keeping stored: Set<Identifier>, policy: WritePolicy? = nil
+    ) throws {
+        guard !key.isEmpty else { throw SharedWriteError.emptyKey }
+        let flattener = Self.flattener(policy, of: elements.first, nil)
+        let kept = elements.map { element in
+            element.modelIdentifier.flatMap { stored.contains(Identifier($0)) ? $0 : nil }
+        }
+        func draft(_ model: any IdentifiedModel) throws -> ValueDraft {
+            try flattener.value { try ModelStorage.encode(model, into: $0) }
+        }
+        var drafts: [ValueDraft?] = []
+        for (element, kept) in zip(elements, kept) {
+            drafts.append(kept == nil ? try draft(element) : nil)
+        }
+        var tree = flattener.finish()
+        for (index, identifier) in kept.enumerated() {
+            guard let identifier else { continue }
+            drafts[index] = ValueDraft(node: tree.count + tree.storedNodes.count)
+            tree.storedNodes.append(identifier)
+        }
+        self.tree = tree
+        entry = .collection(key, .replaceAll(drafts.compactMap(\.self)))
+        names = Self.nodes(of: tree) + [SharedName(.collection, key)]
+    }
+
     /// Makes a write that deletes records. References to a deleted node read as nil, or are left
-    /// out of arrays.
+    /// out of arrays. A record that the server does not have gets a tombstone, too: the server may
+    /// have evicted it, and hosts still have copies.
     ///
     /// - Parameter names: The names of the records.
     public init(deleting names: [SharedName]) {
@@ -166,9 +205,7 @@ public struct SharedWrite: Sendable {
         try merge.addNodes()
         switch entry {
         case .nodes(let entries):
-            for entry in entries {
-                merge.delete(SharedName(.key, tree.entries[entry].identifier))
-            }
+            for entry in entries { merge.deleteKey(tree.entries[entry].identifier) }
         case .key(let key, let value):
             try merge.add(
                 SharedName(.key, key), values: value.bytes, children: value.children,
@@ -263,6 +300,8 @@ private struct SharedMerge {
     // Handles that are valid during the merge alone: those of the tree's nodes come first.
     private var nodes: [String] = []
     private var handles: [Identifier: Handle] = [:]
+    /// The handles of the nodes to which the tree refers by name.
+    private var storedHandles: [Handle] = []
 
     init(
         _ tree: FlattenedTree, _ old: [SharedName: SharedRecord], _ version: RecordVersion
@@ -271,6 +310,10 @@ private struct SharedMerge {
         self.old = old
         self.version = version
         for entry in tree.entries { _ = handle(of: entry.identifier) }
+        for identifier in tree.storedNodes {
+            let handle = handle(of: identifier)
+            storedHandles.append(handle)
+        }
     }
 
     private mutating func handle(of identifier: String) -> Handle {
@@ -320,9 +363,18 @@ private struct SharedMerge {
             name)
     }
 
+    /// Notes a tombstone, unless the server has one. The server may have evicted the record while
+    /// hosts have copies of it, and only a commit makes these outdated.
     mutating func delete(_ name: SharedName) {
-        guard living(name) != nil else { return }
+        guard old[name]?.isTombstone != true else { return }
         changes[name] = SharedRecord(tombstone: version)
+    }
+
+    /// Deletes the key whose place the node of the same name takes, if the server has it. Nearly
+    /// all nodes have no such key, and get no tombstone for it.
+    mutating func deleteKey(_ key: String) {
+        let name = SharedName(.key, key)
+        if living(name) != nil { delete(name) }
     }
 
     /// Notes a record, unless the server has its equal. A record that expires is always written,
@@ -387,7 +439,10 @@ private struct SharedMerge {
 
     private func element(_ draft: ValueDraft) -> StoredElement {
         StoredElement(
-            bytes: draft.bytes, children: draft.children.map { Handle(UInt64($0) + 1) })
+            bytes: draft.bytes,
+            children: draft.children.map { node in
+                node < tree.count ? Handle(UInt64(node) + 1) : storedHandles[node - tree.count]
+            })
     }
 
     /// Throws unless the elements around an edit are those that its sender has.

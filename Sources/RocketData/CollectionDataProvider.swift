@@ -123,15 +123,14 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         perform(context) { $0.remove(at: index, shouldCache: shouldCache, context: $1) }
     }
 
-    /// Makes a change with the boxed context, after the change that is being saved, if any.
+    /// Makes a change or begins a fetch with the boxed context, after the change that is being
+    /// saved, if any.
     private func perform(
         _ context: Any?,
         _ change: @escaping @MainActor (ListBackend<T>, UncheckedContext?) -> Void
     ) {
         let boxed = UncheckedContext(context)
-        ThreadChanges.perform { [backend] in
-            MainActor.assumeIsolated { change(backend, boxed) }
-        }
+        ThreadChanges.performOnMain { [backend] in change(backend, boxed) }
     }
 
     // MARK: Fetching
@@ -147,11 +146,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         withCacheKey cacheKey: String?, context: Any? = nil,
         completion: @escaping ([T]?, NSError?) -> Void
     ) {
-        backend.fetchDataFromCache(withCacheKey: cacheKey, context: UncheckedContext(context)) {
-            elements, error in
-            // The provider lives until the completion, as in RocketData.
-            withExtendedLifetime(self) {
-                completion(elements, error.map(RocketDataError.converted))
+        perform(context) {
+            $0.fetchDataFromCache(withCacheKey: cacheKey, context: $1) { elements, error in
+                // The provider lives until the completion, as in RocketData.
+                withExtendedLifetime(self) {
+                    completion(elements, error.map(RocketDataError.converted))
+                }
             }
         }
     }
@@ -188,10 +188,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         dataModelManager: DataModelManager, context: Any? = nil,
         completion: ((NSError?) -> Void)? = nil
     ) {
-        ListBackend<T>.insert(
-            newData, at: { index($0) }, cacheKey: cacheKey,
-            dataModelManager: dataModelManager.backend,
-            context: UncheckedContext(context), completion: converted(completion))
+        let (boxed, completion) = (UncheckedContext(context), converted(completion))
+        ThreadChanges.performOnMain {
+            ListBackend<T>.insert(
+                newData, at: { index($0) }, cacheKey: cacheKey,
+                dataModelManager: dataModelManager.backend, context: boxed, completion: completion)
+        }
     }
 
     /// Appends elements to the collection under a key, which is created if the cache reports a miss
@@ -207,9 +209,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager, context: Any? = nil,
         completion: ((NSError?) -> Void)? = nil
     ) {
-        ListBackend<T>.append(
-            newData, cacheKey: cacheKey, dataModelManager: dataModelManager.backend,
-            context: UncheckedContext(context), completion: converted(completion))
+        let (boxed, completion) = (UncheckedContext(context), converted(completion))
+        ThreadChanges.performOnMain {
+            ListBackend<T>.append(
+                newData, cacheKey: cacheKey, dataModelManager: dataModelManager.backend,
+                context: boxed, completion: completion)
+        }
     }
 
     /// Puts an element in place of another in the collection under a key.
@@ -226,10 +231,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         dataModelManager: DataModelManager, context: Any? = nil,
         completion: ((NSError?) -> Void)? = nil
     ) {
-        ListBackend<T>.update(
-            element, at: { index($0) }, cacheKey: cacheKey,
-            dataModelManager: dataModelManager.backend,
-            context: UncheckedContext(context), completion: converted(completion))
+        let (boxed, completion) = (UncheckedContext(context), converted(completion))
+        ThreadChanges.performOnMain {
+            ListBackend<T>.update(
+                element, at: { index($0) }, cacheKey: cacheKey,
+                dataModelManager: dataModelManager.backend, context: boxed, completion: completion)
+        }
     }
 
     /// Removes an element from the collection under a key. The model is not deleted.
@@ -244,9 +251,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         _ index: @escaping ([T]) -> Int, cacheKey: String, dataModelManager: DataModelManager,
         context: Any? = nil, completion: ((NSError?) -> Void)? = nil
     ) {
-        ListBackend<T>.removeAtIndex(
-            { index($0) }, cacheKey: cacheKey, dataModelManager: dataModelManager.backend,
-            context: UncheckedContext(context), completion: converted(completion))
+        let (boxed, completion) = (UncheckedContext(context), converted(completion))
+        ThreadChanges.performOnMain {
+            ListBackend<T>.removeAtIndex(
+                { index($0) }, cacheKey: cacheKey, dataModelManager: dataModelManager.backend,
+                context: boxed, completion: completion)
+        }
     }
 
     private static func converted(

@@ -13,8 +13,9 @@ public import Foundation
 ///
 /// The functions may be called on any thread. A subclass may override them: data providers call the
 /// overrides, too. The functions that save are called while a change is made. A change that such an
-/// override makes itself takes effect directly after the change that is saved. The override must
-/// not wait for another thread, which may wait to make a change itself.
+/// override makes itself takes effect directly after the change that is saved, and a fetch of a
+/// provider begins then. The override must not wait for another thread, which may wait to make a
+/// change itself.
 open class DataModelManager {
     /// The cache.
     public let cacheDelegate: any CacheDelegate
@@ -243,8 +244,9 @@ final class ManagerBackend: EspalierProviders.DataModelManager, @unchecked Senda
 /// The changes that are in progress on one thread.
 ///
 /// Espalier saves a change while it holds the lock that gives all changes one order, so an override
-/// of a saving function must not begin another change there. RocketData has no such rule. A change
-/// that an override makes is therefore kept, and made when the lock is free again.
+/// of a saving function must not begin another change or a fetch there. RocketData has no such
+/// rule. A change that an override makes is therefore kept, and made when the lock is free again,
+/// and so is a fetch.
 final class ThreadChanges {
     private var depth = 0
     private var isSaving = false
@@ -283,6 +285,12 @@ final class ThreadChanges {
         change()
         while !changes.kept.isEmpty { changes.kept.removeFirst()() }
         changes.depth -= 1
+    }
+
+    /// Makes a change or begins a fetch on the main actor, like `perform`.
+    @MainActor
+    static func performOnMain(_ change: @escaping @MainActor () -> Void) {
+        perform { MainActor.assumeIsolated { change() } }
     }
 
     /// Calls a function that saves, which an app may have overridden.

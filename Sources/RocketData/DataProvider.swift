@@ -75,10 +75,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - updateCache: Whether to save the model.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(_ data: T?, updateCache: Bool = true, context: Any? = nil) {
-        ThreadChanges.perform { [backend] in
-            MainActor.assumeIsolated {
-                backend.setData(data, updateCache: updateCache, context: UncheckedContext(context))
-            }
+        ThreadChanges.performOnMain { [backend] in
+            backend.setData(data, updateCache: updateCache, context: UncheckedContext(context))
         }
     }
 
@@ -94,11 +92,13 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         withCacheKey cacheKey: String?, context: Any? = nil,
         completion: @escaping (T?, NSError?) -> Void
     ) {
-        backend.fetchDataFromCache(withCacheKey: cacheKey, context: UncheckedContext(context)) {
-            model, error in
-            // The provider lives until the completion, as in RocketData.
-            withExtendedLifetime(self) {
-                completion(model, error.map(RocketDataError.converted))
+        ThreadChanges.performOnMain { [backend] in
+            backend.fetchDataFromCache(withCacheKey: cacheKey, context: UncheckedContext(context)) {
+                model, error in
+                // The provider lives until the completion, as in RocketData.
+                withExtendedLifetime(self) {
+                    completion(model, error.map(RocketDataError.converted))
+                }
             }
         }
     }

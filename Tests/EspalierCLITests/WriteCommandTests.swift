@@ -1,4 +1,7 @@
 #if CommandLine
+import EspalierModels
+import EspalierRecords
+import EspalierStore
 import Foundation
 import Testing
 
@@ -299,6 +302,27 @@ struct WriteCommandTests {
             ["import", "c", "-", "--id-key", "id"], input: #"{"id":2}"#)
         #expect(outcome.code == 0)
         #expect(outcome.errors.contains("the cache began anew, and what it held is gone"))
+    }
+
+    @Test("A deletion below an optimistic change succeeds, though readers see no difference")
+    func belowChange() throws {
+        let tool = try CommandLineTool()
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--collection", "all", input: #"[{"id":1}]"#)
+        let cache = try NormalizedCache(directory: tool.folder.url.appending(path: "c").path)
+        try cache.optimistically { $0.setCollection([Shown(id: 2)], forKey: "all") }.applied.wait()
+        cache.close()
+        try tool.succeed("delete", "c", "--collection", "all")
+        let again = try NormalizedCache(directory: tool.folder.url.appending(path: "c").path)
+        #expect(again.collection(of: Shown.self, forKey: "all") == [Shown(id: 2)])
+        #expect(again.confirmed.collection(of: Shown.self, forKey: "all") == nil)
+        again.close()
+        #expect(try tool("delete", "c", "--collection", "all").code == 2)
+    }
+
+    private struct Shown: NormalizedModel, Codable, Equatable {
+        var id: Int
+        var modelIdentifier: String? { "Shown:\(id)" }
     }
 
     @Test("A deletion of a name that is there in another name space says so")

@@ -97,6 +97,43 @@ struct RoundTripTests {
         #expect(catalog.nextPage == .null)
     }
 
+    @Test("A member that refers to an enum by `allOf` has its values")
+    func enumByAllOf() throws {
+        let products = try decode(Catalog.self, .catalog).products
+        #expect(
+            products.map(\.season) == [
+                .value(.summer), .null, .value(.unknown("spring")), .absent,
+            ])
+    }
+
+    @Test("A discriminator tells schemas apart that have the same required members")
+    func discriminator() throws {
+        let products = try decode(Catalog.self, .catalog).products
+        let tube = Tube(length: 2, packingType: "tube", weight: 1.5)
+        #expect(products[0].packing == .value(.tube(tube)))
+        #expect(products[1].packing == .value(.wooden(Crate(packingType: "wooden", weight: 3))))
+        guard case .unknown? = products[2].packing.wrapped else {
+            Testing.Issue.record("a kind that the schema does not know is kept as JSON")
+            return
+        }
+    }
+
+    @Test("Text is a value of an enum before it is a URL, and a URL only if that keeps the text")
+    func textAndURLs() throws {
+        let products = try decode(Catalog.self, .catalog).products
+        let manual = try #require(URL(string: "https://example.org/manual"))
+        #expect(
+            products.map(\.manual) == [
+                .value(.manualState(.onRequest)), .value(.url(manual)),
+                .value(.manualState(.unknown("ask us"))), .absent,
+            ])
+        #expect(products[0].source == .value(.string("hello world")))
+        guard case .url? = products[1].source.wrapped else {
+            Testing.Issue.record("an address is a URL")
+            return
+        }
+    }
+
     @Test("Objects with identifiers are records, and a response that lacks members keeps them")
     func partial() async throws {
         let catalog = try decode(Catalog.self, .catalog)

@@ -226,6 +226,106 @@ struct SchemaReaderTests {
         #expect(source.members(of: "Beside") == both + ["let m: Double?", "let n: Int"])
     }
 
+    @Test("An enum is one type, also if an object that refers to it is read before it")
+    func enumOnce() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "Account": {"properties": {"s": {"$ref": "#/$defs/Status"}}},
+                  "Base": {"properties": {"kind": {"enum": ["c", "d"]}}},
+                  "Article": {"allOf": [{"$ref": "#/$defs/Base"}, {"properties": {"n": true}}]},
+                  "Status": {"enum": ["a", "b"]},
+                  "Zoo": {"properties": {"s": {"$ref": "#/$defs/Status"}}}}}
+                """)
+        #expect(
+            source.types.map(Self.typeName) == [
+                "Account", "Article", "Base", "Kind", "Status", "Zoo", "ShopJSON",
+            ])
+        for member in ["Account", "Zoo"] {
+            #expect(source.members(of: member) == ["let s: Status?"])
+        }
+        #expect(source.members(of: "Base") == ["let kind: Kind?"])
+        #expect(source.members(of: "Article").first == "let kind: Kind?")
+    }
+
+    private static func typeName(_ declaration: String) -> String {
+        let words = declaration.prefix { $0 != ":" }.split(separator: " ")
+        return words.last.map(String.init) ?? ""
+    }
+
+    /// The definitions of the tests of `allOf`.
+    private static let joinable = """
+        "Status": {"enum": ["a", "b"]}, "Base": {"properties": {"b": {"type": "string"}}},
+        "Map": {"type": "object", "additionalProperties": {"type": "integer"}}
+        """
+
+    @Test(
+        "Of `allOf`, a schema that alone says something about the type is the type",
+        arguments: [
+            (##"{"allOf": [{"$ref": "#/$defs/Status"}, {"description": "x"}]}"##, "Status"),
+            (##"{"allOf": [{"$ref": "#/$defs/Status"}, {"nullable": true}]}"##, "Field<Status>"),
+            (##"{"allOf": [{"$ref": "#/$defs/Status"}], "nullable": true}"##, "Field<Status>"),
+            (##"{"allOf": [{"$ref": "#/$defs/Base"}, {"nullable": true}]}"##, "Field<Base>"),
+            (##"{"type": "string", "allOf": [{"$ref": "#/$defs/Status"}]}"##, "Status"),
+            (##"{"type": "object", "allOf": [{"$ref": "#/$defs/Base"}]}"##, "Base"),
+            (##"{"$ref": "#/$defs/Status", "allOf": [{"deprecated": true}, true]}"##, "Status"),
+            (#"{"type": "integer", "allOf": [{"minimum": 1}, {"example": 2}]}"#, "Int"),
+            (
+                #"{"allOf": [{"oneOf": [{"type": "null"}, {"type": "integer"}]}, {"x-a": 1}]}"#,
+                "Field<Int>"
+            ),
+            (##"{"allOf": [{"$ref": "#/$defs/Map"}, {"required": ["a"]}]}"##, "[String: Int]"),
+            (#"{"allOf": [{"title": "x"}]}"#, "ItemJSON"),
+        ])
+    func single(schema: String, type: String) throws {
+        let source = try Generated(
+            schema: """
+                {"title": "Item", "required": ["x"], "properties": {"x": \(schema)},
+                 "$defs": {\(Self.joinable)}}
+                """)
+        #expect(source.has("let x: \(type)"), "\(source)")
+        if schema.contains("description") { #expect(source.has("/// x")) }
+    }
+
+    @Test("What parts of `allOf` say of required members and of null is kept")
+    func requiredAndNull() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {\(Self.joinable),
+                  "Whole": {"allOf": [{"$ref": "#/$defs/Base"}], "required": ["b"]},
+                  "Maybe": {"allOf": [{"$ref": "#/$defs/Base"},
+                                      {"nullable": true, "properties": {"c": {"type": "number"}}}]},
+                  "User": {"properties": {"m": {"$ref": "#/$defs/Maybe"}}}}}
+                """)
+        #expect(source.members(of: "Whole") == ["let b: String"])
+        #expect(source.members(of: "Maybe") == ["let b: String?", "let c: Double?"])
+        #expect(source.members(of: "User") == ["let m: Field<Maybe>"])
+    }
+
+    @Test("Schemas that are no objects cannot be joined, and the keywords of all parts are checked")
+    func unjoinable() {
+        let text = "this is no object: allOf, and keywords beside a $ref, can only join objects"
+        expectProblems(
+            [
+                "#/properties/a/allOf/0: \(text)",
+                "#/properties/b: \(text)",
+                "#/properties/c/allOf/1/propertis: "
+                    + "this keyword is unknown; keywords of your own begin with x-",
+                "#/properties/d/allOf/1/not: "
+                    + "this keyword is not supported: describe what the value is",
+                "#/properties/e/allOf/1: a schema is an object or true, and this is boolean",
+            ],
+            schema: """
+                {"properties": {
+                  "a": {"allOf": [{"$ref": "#/$defs/Status"}, {"properties": {"n": true}}]},
+                  "b": {"$ref": "#/$defs/Status", "required": ["n"]},
+                  "c": {"allOf": [{"$ref": "#/$defs/Base"}, {"propertis": {"n": true}}]},
+                  "d": {"allOf": [{"$ref": "#/$defs/Base"}, {"not": {"required": ["b"]}}]},
+                  "e": {"allOf": [{"$ref": "#/$defs/Base"}, false]}},
+                 "$defs": {\(Self.joinable)}}
+                """)
+    }
+
     @Test("Alternatives with a constant each are told apart by it, and others by trying")
     func oneOf() throws {
         let source = try Generated(
@@ -248,6 +348,112 @@ struct SchemaReaderTests {
             .compactMap { $0.split(separator: "try? container.decode(").dropFirst().first }
             .prefix(5).map { String($0.prefix { $0 != "." }) }
         #expect(tried == ["Int", "Double", "String", "Dog", "Cat"])
+    }
+
+    /// A schema of pets that have no constants.
+    private func pets(
+        _ discriminator: String, dog: String = ##"{"$ref": "#/$defs/Dog"}"##
+    ) -> String {
+        let type = #""petType": {"type": "string"}"#
+        return """
+            {"$defs": {
+              "Cat": {"required": ["petType", "name"],
+                      "properties": {\(type), "name": {"type": "string"}}},
+              "Dog": {"required": ["petType", "name"],
+                      "properties": {\(type), "name": {"type": "string"}, "bark": true}},
+              "Fish": {"properties": {"name": {"type": "string"}}},
+              "Pet": {"oneOf": [{"$ref": "#/$defs/Cat"}, \(dog)],
+                      "discriminator": \(discriminator)}}}
+            """
+    }
+
+    @Test(
+        "A discriminator has the values of its mapping, or the names of the definitions",
+        arguments: [
+            (#"{"propertyName": "petType"}"#, [("Cat", "cat", "Cat"), ("Dog", "dog", "Dog")]),
+            (
+                ##"{"propertyName": "petType", "mapping": {"c": "#/$defs/Cat", "d": "Dog"}}"##,
+                [("c", "c", "Cat"), ("d", "d", "Dog")]
+            ),
+            (
+                #"{"propertyName": "petType", "mapping": {"wolf": "Dog", "pug": "Dog"}}"#,
+                [("Cat", "cat", "Cat"), ("pug", "pug", "Dog"), ("wolf", "wolf", "Dog")]
+            ),
+        ])
+    func discriminators(text: String, cases: [(String, String, String)]) throws {
+        let source = try Generated(schema: pets(text))
+        #expect(source.has(#"case key = "petType""#))
+        for (tag, name, type) in cases {
+            #expect(
+                source.has(
+                    "case \"\(tag)\"?: self = .\(name)(try container.decode(\(type).self))"),
+                "\(source)")
+        }
+        #expect(source.members(of: "Pet").count == cases.count + 2)
+    }
+
+    @Test("A discriminator that tells nothing apart is a problem")
+    func badDiscriminators() {
+        let place = "#/$defs/Pet/discriminator"
+        let nothing =
+            "\(place): this tells nothing apart: each schema needs the member of propertyName, "
+            + "and a const there, a mapping or a definition of its own"
+        let stranger =
+            "\(place)/mapping/f: "
+            + "this leads to none of the schemas that the discriminator tells apart"
+        let plain = #"{"propertyName": "petType"}"#
+        expectProblems([nothing], schema: pets("{}"))
+        expectProblems([nothing], schema: pets(plain, dog: ##"{"$ref": "#/$defs/Fish"}"##))
+        expectProblems(
+            [nothing], schema: pets(plain, dog: #"{"properties": {"petType": {"type": "string"}}}"#)
+        )
+        expectProblems(
+            [nothing],
+            schema: pets(#"{"propertyName": "petType", "mapping": {"Dog": "Cat"}}"#))
+        expectProblems(
+            [stranger],
+            schema: pets(##"{"propertyName": "petType", "mapping": {"f": "#/$defs/Fish"}}"##))
+    }
+
+    @Test("An enum is tried for its own values before a type that reads others")
+    func enumsInUnions() throws {
+        func tried(_ alternatives: String) throws -> [String] {
+            let source = try Generated(schema: #"{"$defs": {"u": {"anyOf": [\#(alternatives)]}}}"#)
+            return source.lines.filter {
+                $0.contains("let value = try?") || $0.hasSuffix("value.absoluteString")
+                    || $0.contains("].contains(")
+            }.prefix { !$0.contains("Bool.self") }.map {
+                $0.replacingOccurrences(of: "} else ", with: "")
+            }
+        }
+        let mode = #"{"title": "Mode", "enum": ["auto", "none"]}"#
+        let url = #"{"type": "string", "format": "uri"}"#
+        let known = [
+            "if let value = try? container.decode(Mode.self),",
+            #"["auto", "none"].contains(value.rawValue)"#,
+        ]
+        let verbatim = [
+            "if let value = try? container.decode(URL.self),",
+            "(try? container.decode(String.self)) == value.absoluteString",
+        ]
+        let string = ["if let value = try? container.decode(String.self) {"]
+        let open = ["if let value = try? container.decode(Mode.self) {"]
+        #expect(try tried("\(url), \(mode)") == known + verbatim + open)
+        #expect(try tried(#"{"type": "string"}, \#(url)"#) == verbatim + string)
+        #expect(try tried(#"{"type": "string"}, \#(url), \#(mode)"#) == known + verbatim + string)
+        #expect(
+            try tried(#"\#(mode), {"type": "integer"}"#)
+                == ["if let value = try? container.decode(Int.self) {"] + open)
+        #expect(
+            try tried(#"{"title": "Mode", "enum": [1, 2]}, {"type": "integer"}"#) == [
+                known[0], "[1, 2].contains(value.rawValue)",
+                "if let value = try? container.decode(Int.self) {",
+            ])
+        #expect(
+            try tried(#"\#(url), {"type": "integer"}"#) == [
+                "if let value = try? container.decode(Int.self) {",
+                "if let value = try? container.decode(URL.self) {",
+            ])
     }
 
     @Test("Alternatives that only say what is required are no types")

@@ -208,6 +208,61 @@ final class ConvergenceTests {
 
     // MARK: Deletions
 
+    @Test("A list that is sent again does not bring back what others have deleted")
+    func sentAgain() async throws {
+        let list = CollectionDataProvider<Article>(dataModelManager: manager)
+        for round in 0..<10 {
+            list.setData(
+                (1...3).map { Article(id: 10 * round + $0, version: 1) }, cacheKey: "posts")
+            await manager.flush()
+            // The edit is made before the list has heard of the deletion.
+            let ticket = cache.delete("Article:\(10 * round + 2)")
+            list.append([Article(id: 10 * round + 4, version: 1)])
+            try await ticket.committed
+            await manager.flush()
+            let ids = [1, 3, 4].map { 10 * round + $0 }
+            #expect(await cache.read(Article.self, "Article:\(10 * round + 2)") == nil)
+            #expect(
+                await cache.collection(of: Article.self, forKey: "posts")?.map(\.id) == ids)
+            await until { list.data.map(\.id) == ids }
+        }
+    }
+
+    /// Stores a list as a manager sends it again.
+    private func sendAgain(_ models: [any SimpleModel]) async throws {
+        let options = CacheWriteOptions(keepsModels: true)
+        let error = await withCheckedContinuation { continuation in
+            cache.setCollection(models, forKey: "list", options: options) {
+                continuation.resume(returning: $0)
+            }
+        }
+        if let error { throw error }
+    }
+
+    @Test("A list that is sent again lacks deleted models, and has those that were evicted")
+    func sentAgainAfterDeletion() async throws {
+        let articles = (1...3).map { Article(id: $0, version: 1) }
+        cache.setCollection(articles, forKey: "list")
+        try await cache.delete("Article:2").committed
+        try await sendAgain(articles)
+        #expect(await cache.collection(of: Article.self, forKey: "list")?.map(\.id) == [1, 3])
+        #expect(await cache.read(Article.self, "Article:2") == nil)
+        // A model whose required part was deleted is as good as deleted.
+        let staff = (1...2).map { Staff(id: $0, name: "Ada", firm: Firm(id: $0)) }
+        cache.setCollection(staff, forKey: "list")
+        try await cache.delete("Firm:1").committed
+        try await sendAgain(staff)
+        #expect(await cache.collection(of: Staff.self, forKey: "list")?.map(\.id) == [2])
+        #expect(await cache.read(Firm.self, "Firm:1") == nil)
+        // What was evicted with its list is stored anew.
+        cache.setCollection(articles, forKey: "list")
+        try await cache.evictCollection(forKey: "list").committed
+        try await cache.evict("Article:2").committed
+        try await sendAgain(articles)
+        #expect(await cache.collection(of: Article.self, forKey: "list") == articles)
+        #expect(try cache.verify().problems.isEmpty)
+    }
+
     /// How a node is deleted and written again.
     enum Rebirth: CaseIterable { case oneBatch, twoWrites, otherManager, sameManager }
 

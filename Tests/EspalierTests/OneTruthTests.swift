@@ -141,6 +141,18 @@ final class OneTruthTests {
         await expect(Staff(id: 1, name: "Grace", firm: Firm(id: 1)), in: staff)
     }
 
+    @Test("A child that another type has replaced is read for the screens of the other types")
+    func replacedAsAnotherType() async throws {
+        try await cache.set([Author(id: 1, version: 1), Author(id: 2, version: 2)]).committed
+        try await cache.set(Story(id: 1, title: "old", author: Author(id: 1, version: 1))).committed
+        let story = try await provider(of: Story.self, "Story:1")
+        let card = DataProvider<StoryCard>(dataModelManager: manager)
+        card.setData(StoryCard(id: 1, title: "old", author: AuthorName(id: 2)), policy: .replace)
+        await expect(Story(id: 1, title: "old", author: Author(id: 2, version: 2)), in: story)
+        card.setData(StoryCard(id: 1, title: "new", author: AuthorName(id: 1)), policy: .replace)
+        await expect(Story(id: 1, title: "new", author: Author(id: 1, version: 1)), in: story)
+    }
+
     @Test("A node that is deleted and stored again inside of another one stays on its screens")
     func deletedAndStored() async throws {
         try await cache.set(Staff(id: 1, name: "Ada", firm: Firm(id: 1))).committed
@@ -401,6 +413,52 @@ struct StaffCard: Codable, NormalizedModel, Model, Equatable {
     var id: Int
     var name: String
     var modelIdentifier: String? { "Staff:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
+
+/// A story with its author, whose record another screen has as a `StoryCard`.
+struct Story: Codable, NormalizedModel, ProjectedModel, Equatable {
+    var id: Int
+    var title: String
+    var author: Author
+    var modelIdentifier: String? { "Story:\(id)" }
+
+    func storedValue(_ name: String) -> Any? {
+        name == "title" ? title : name == "author" ? author : nil
+    }
+    func merge(_ model: any Model) -> any Model {
+        if let story = model as? Story { return story }
+        guard let other = model as? any ProjectedModel else { return self }
+        var new = self
+        ModelMembers.take(&new.title, named: "title", from: other)
+        ModelMembers.take(&new.author, named: "author", from: other)
+        return new
+    }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+        (transform(author) as? Author).map { Story(id: id, title: title, author: $0) }
+    }
+    func forEach(_ visit: (any Model) -> Void) { visit(author) }
+}
+
+struct StoryCard: Codable, NormalizedModel, ProjectedModel, Equatable {
+    var id: Int
+    var title: String
+    var author: AuthorName
+    var modelIdentifier: String? { "Story:\(id)" }
+
+    func storedValue(_ name: String) -> Any? {
+        name == "title" ? title : name == "author" ? author : nil
+    }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+        (transform(author) as? AuthorName).map { StoryCard(id: id, title: title, author: $0) }
+    }
+    func forEach(_ visit: (any Model) -> Void) { visit(author) }
+}
+
+struct AuthorName: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var modelIdentifier: String? { "Author:\(id)" }
     func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
     func forEach(_ visit: (any Model) -> Void) {}
 }

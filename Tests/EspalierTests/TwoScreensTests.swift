@@ -99,6 +99,56 @@ final class TwoScreensTests {
         #expect(profile.profile.data?.friends == [])
     }
 
+    /// Waits until the feed shows `texts`, and the cache has the same.
+    private func expect(
+        _ texts: [String], in feed: FeedScreen, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let limit = ContinuousClock.now + .seconds(10)
+        await manager.flush()
+        while feed.messages.map(\.text) != texts, ContinuousClock.now < limit {
+            await manager.flush()
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(feed.messages.map(\.text) == texts, sourceLocation: sourceLocation)
+        let stored = await cache.collection(of: Message.self, forKey: "feed")
+        #expect(stored?.map(\.text) == texts, sourceLocation: sourceLocation)
+    }
+
+    @Test("What a screen writes hides no pending change, on that screen or another one")
+    func pendingChange() async throws {
+        let feed = FeedScreen(manager)
+        let messages = [message(10, ada), message(11, ben)]
+        feed.show(messages)
+        await manager.flush()
+        let edit = cache.optimistically {
+            $0.set(Message(id: 10, text: "edited", sender: self.ada))
+        }
+        let more = cache.optimistically {
+            $0.append([self.message(12, self.ben)], toCollection: "feed")
+        }
+        try await edit.applied.committed
+        try await more.applied.committed
+        let texts = ["edited", "Message 11", "Message 12"]
+        await expect(texts, in: feed)
+
+        // The server's message and list, which know of neither change.
+        manager.updateModel(messages[0])
+        await expect(texts, in: feed)
+        feed.show(messages)
+        await expect(texts, in: feed)
+        let other = FeedScreen(manager)
+        other.show(messages)
+        await expect(texts, in: other)
+        await expect(texts, in: feed)
+        feed.messages.append([message(13, ben)])
+        await expect(["edited", "Message 11", "Message 12", "Message 13"], in: feed)
+        try await edit.confirm().committed
+        try await more.confirm().committed
+        await expect(["edited", "Message 11", "Message 12", "Message 13"], in: feed)
+        await expect(["edited", "Message 11", "Message 12", "Message 13"], in: other)
+        #expect(try cache.verify().problems.isEmpty)
+    }
+
     @Test("A collection that no screen shows is edited on disk")
     func closed() async throws {
         let feed = FeedScreen(manager)

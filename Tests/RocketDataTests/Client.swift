@@ -139,6 +139,55 @@ class SavingRecorder: DataModelManager {
     }
 }
 
+/// A manager that keeps a list of the users that it saves, and reads them again.
+class ListKeeper: DataModelManager {
+    var fetched: [String] = []
+    var lists: [String] = []
+    var edits = 0
+    var removes = false
+
+    override func cacheModel(_ model: SimpleModel, forKey cacheKey: String, context: Any?) {
+        super.cacheModel(model, forKey: cacheKey, context: context)
+        guard let user = model as? UserModel else { return }
+        MainActor.assumeIsolated { keep(user, cacheKey) }
+    }
+
+    @MainActor
+    private func keep(_ user: UserModel, _ cacheKey: String) {
+        typealias Users = CollectionDataProvider<UserModel>
+        let count: (NSError?) -> Void = { if $0 == nil { self.edits += 1 } }
+        if removes {
+            Users.insert(
+                [user], at: { $0.count }, cacheKey: "users", dataModelManager: self,
+                completion: count)
+            Users.update(
+                UserModel(id: 3, name: "Mary"), at: { $0.count - 1 }, cacheKey: "users",
+                dataModelManager: self, completion: count)
+            Users.removeAtIndex(
+                { _ in 0 }, cacheKey: "users", dataModelManager: self, completion: count)
+            return
+        }
+        Users.append([user], cacheKey: "users", dataModelManager: self, completion: count)
+        let provider = DataProvider<UserModel>(dataModelManager: self)
+        provider.fetchDataFromCache(withCacheKey: cacheKey) { user, _ in
+            self.fetched.append(user?.name ?? "nothing")
+        }
+    }
+
+    override func cacheCollection<T: SimpleModel>(
+        _ collection: [T], forKey cacheKey: String, context: Any?
+    ) {
+        super.cacheCollection(collection, forKey: cacheKey, context: context)
+        guard cacheKey == "others" else { return }
+        MainActor.assumeIsolated {
+            let list = CollectionDataProvider<UserModel>(dataModelManager: self)
+            list.fetchDataFromCache(withCacheKey: "others") { users, _ in
+                self.lists = users?.map { $0.name } ?? []
+            }
+        }
+    }
+}
+
 extension DataModelManager {
     static let sharedInstance = DataModelManager(cacheDelegate: ClientCache())
 }

@@ -71,6 +71,27 @@ struct ManagerTests {
         #expect(badge.data?.count == 3)
     }
 
+    @Test("An override that saves may edit a list without a provider, and may fetch")
+    func nestedEditsAndFetches() async {
+        let manager = ListKeeper(cacheDelegate: cache)
+        let grace = UserModel(id: 2, name: "Grace")
+        manager.updateModel(ada)
+        manager.updateModel(grace)
+        await manager.flush()
+        let list = CollectionDataProvider<UserModel>(dataModelManager: manager)
+        list.fetchDataFromCache(withCacheKey: "users") { _, _ in }
+        await manager.flush()
+        #expect(list.data.map { $0.name } == ["Ada", "Grace"])
+        #expect(manager.fetched == ["Ada", "Grace"] && manager.edits == 2)
+        manager.removes = true
+        manager.updateModel(ada)
+        await manager.flush()
+        #expect(list.data.map { $0.name } == ["Grace", "Mary"] && manager.edits == 5)
+        CollectionDataProvider.setData([grace], cacheKey: "others", dataModelManager: manager)
+        await manager.flush()
+        #expect(manager.lists == ["Grace"])
+    }
+
     @Test("The consistency manager passes a client's context to listeners as it was given")
     func listeners() async {
         let manager = DataModelManager(cacheDelegate: cache)

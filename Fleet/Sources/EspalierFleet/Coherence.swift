@@ -124,7 +124,7 @@ final class Coherence: Sendable {
             let known = state.servers[server]
             let goesOn =
                 known.runIdentifier == runIdentifier && known.processed <= clock
-                && (known.processed > 0 || clock == 0)
+                && (known.processed > 0 || clock == 0) && !known.hasLostCommits
             state.servers[server].isFollowed = true
             state.servers[server].runIdentifier = runIdentifier
             if known.runIdentifier.isEmpty {
@@ -189,12 +189,43 @@ final class Coherence: Sendable {
     func confirm(_ server: Int, _ clock: UInt64, runIdentifier: String, at moment: Moment) {
         state.withLock { state in
             let known = state.servers[server]
-            guard known.isFollowed, !known.mustOutdateCopies, known.runIdentifier == runIdentifier,
-                clock <= known.applied
+            guard known.isFollowed, !known.mustOutdateCopies, !known.hasLostCommits,
+                known.runIdentifier == runIdentifier, clock <= known.applied
             else { return }
             state.servers[server].confirmed = max(known.confirmed ?? moment, moment)
             publishAge(state)
         }
+    }
+
+    /// What the host knows of a server before it asks for the last commit.
+    func known(of server: Int) -> (clock: UInt64, epoch: Int) {
+        state.withLock { ($0.servers[server].applied, $0.servers[server].epoch) }
+    }
+
+    /// Gives up the copies of a server whose last commit is one before those that the host knew
+    /// when it asked: the server has lost its memory, or an older one was put in its place. The
+    /// follower then has to reset it.
+    ///
+    /// - Returns: Whether the server has lost commits.
+    func noteLoss(
+        of server: Int, _ clock: UInt64, runIdentifier: String,
+        after known: (clock: UInt64, epoch: Int)
+    ) -> Bool {
+        state.withLock { state in
+            let followed = state.servers[server]
+            guard !followed.hasLostCommits else { return true }
+            guard followed.isFollowed, followed.runIdentifier == runIdentifier,
+                followed.epoch == known.epoch, clock < known.clock
+            else { return false }
+            state.servers[server].hasLostCommits = true
+            distrustCopies(of: server, &state)
+            return true
+        }
+    }
+
+    /// Whether a server has lost commits, and the follower has to reset it.
+    func hasLostCommits(_ server: Int) -> Bool {
+        state.withLock { $0.servers[server].hasLostCommits }
     }
 
     /// Resets a server, because commits are missing. The follower then has to call `outdateCopies`.
@@ -352,19 +383,6 @@ final class Coherence: Sendable {
     }
 
     // MARK: Copies
-
-    /// A record for the near cache: the state of its server after the commit `clock`.
-    struct Copy: Sendable {
-        let name: SharedName
-        let record: SharedRecord
-        let server: Int
-        let clock: UInt64
-        /// The epoch of the server before it was asked.
-        let epoch: Int
-        /// Names the process of the server that gave the number. That of the follower may be
-        /// another one, which gives the number to another commit.
-        let runIdentifier: String
-    }
 
     /// The epoch of each server. Callers take it before they ask the servers.
     var epochs: [Int] { state.withLock { $0.servers.map(\.epoch) } }

@@ -41,8 +41,11 @@ public struct FleetConfiguration: Sendable {
     /// Default: 500 ms. Afterwards a read asks the servers.
     public var maximumStaleness = Duration.milliseconds(500)
     /// How long reads return copies after ``maximumStaleness`` has passed, while servers can't be
-    /// reached, whatever freshness they ask for. Default: 30 s. Outcomes mark such hits as expired.
-    /// Afterwards reads miss. Zero makes them miss at once.
+    /// reached. Default: 30 s. Outcomes mark such hits as expired. Afterwards reads miss. Zero
+    /// makes them miss at once.
+    ///
+    /// A read of fresh records returns no copy that the host knows to be replaced, or that is older
+    /// than its record may be: it misses. A read that accepts expired records returns those, too.
     public var staleLimit = Duration.seconds(30)
     /// How long a host waits after it was told of commits before it asks a server for more.
     /// Default: 1 ms. Counts as at most a fifth of ``maximumStaleness``.
@@ -58,8 +61,8 @@ public struct FleetConfiguration: Sendable {
     /// How long a server keeps the tombstone of a deleted record. Default: 1 hour. Until then a
     /// read omits references to the record; afterwards a tree that still refers to it is a miss.
     public var tombstoneLifetime = Duration.seconds(3_600)
-    /// After how long without a write a server removes a record; nil for never. Reads do not
-    /// prolong it.
+    /// After how long without a write a server removes a record. Nil, the default, and zero stand
+    /// for never. Reads do not prolong it.
     public var retention: Duration?
     /// About how many commits the stream of changes of a server keeps for hosts that were away.
     /// Default: 100,000. A host that was away for more commits fetches its copies anew.
@@ -84,6 +87,10 @@ public enum FleetError: Error, Sendable, CustomStringConvertible {
     case unavailable(server: String, RedisError)
     /// Other hosts changed the same records at each of `attempts` attempts. Try again later.
     case contended(attempts: Int)
+    /// An update that changes records on several servers was stored on some of them, and then
+    /// another host was faster on `server`. The update is not made again, because what is stored
+    /// would count twice. Read the model to find out what is left to do.
+    case partlyDone(server: String)
     /// There is no such model, or it can't be read.
     case miss(String)
     /// The cache is closed.
@@ -98,6 +105,9 @@ public enum FleetError: Error, Sendable, CustomStringConvertible {
         case .unavailable(let server, let error): "\(server): \(error)"
         case .contended(let attempts):
             "Other hosts changed the same records at each of \(attempts) attempts. Try again later."
+        case .partlyDone(let server):
+            "A part of the update is stored, and another host was faster on \(server). "
+                + "Read the model, and change what is left."
         case .miss(let reason): "There is no such model: \(reason)."
         case .closed: "The cache is closed."
         case .nearInUse(let directory):

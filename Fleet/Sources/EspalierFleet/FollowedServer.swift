@@ -10,6 +10,9 @@ struct FollowedServer {
     var epoch = 0
     /// Whether the follower has to make its copies outdated. Until then they look fresh.
     var mustOutdateCopies = false
+    /// Whether the process that is followed has forgotten commits, as after `FLUSHALL`. Until the
+    /// follower resets the server, numbers of commits are not comparable.
+    var hasLostCommits = false
     /// Changes of copies that the near cache may not have committed.
     var pending: [PendingChange] = []
     /// The last commit that the follower has handed on.
@@ -53,6 +56,7 @@ struct FollowedServer {
     /// Begins behind a commit.
     mutating func begin(after clock: UInt64) {
         (processed, applied, windowStart) = (clock, clock, clock)
+        hasLostCommits = false
         own = [:]
         ownVersions = []
     }
@@ -60,5 +64,20 @@ struct FollowedServer {
     private mutating func advance() {
         applied = max(applied, processed)
         while own[applied + 1] != nil { applied += 1 }
+    }
+}
+
+extension Coherence {
+    /// A record for the near cache: the state of its server after the commit `clock`.
+    struct Copy: Sendable {
+        let name: SharedName
+        let record: SharedRecord
+        let server: Int
+        let clock: UInt64
+        /// The epoch of the server before it was asked.
+        let epoch: Int
+        /// Names the process of the server that gave the number. That of the follower may be
+        /// another one, which gives the number to another commit.
+        let runIdentifier: String
     }
 }

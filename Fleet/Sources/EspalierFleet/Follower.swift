@@ -14,7 +14,9 @@ import Synchronization
 ///
 /// Every `heartbeat` a task asks for the number of the last commit. Once the host knows all commits
 /// up to it, from the thread or as its own, the copies are current as of the question. Redis ends
-/// waits only every 100 ms, so an empty answer to the thread would come too late.
+/// waits only every 100 ms, so an empty answer to the thread would come too late. If the number is
+/// one before the commits that the host knew, the server has lost commits, and the thread begins
+/// anew after its current question.
 final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer
@@ -84,10 +86,14 @@ final class Follower: Sendable {
     /// Asks for the last commit, and confirms that the host knows it.
     private func sendHeartbeat() async {
         let asked = Moment.now
+        let known = coherence.known(of: index)
         let command = RedisCommand("GET", server.clockKey)
         guard let (reply, runIdentifier) = try? await server.client.ask(command),
             let clock = try? RecordServer.clock(reply)
         else { return }
+        if coherence.noteLoss(of: index, clock, runIdentifier: runIdentifier, after: known) {
+            return
+        }
         guard await coherence.wait(for: clock, of: index, atMost: bound),
             await coherence.hasOutdatedCopies(of: index)
         else { return }
@@ -128,6 +134,10 @@ final class Follower: Sendable {
         if isReset { finishReset("has restarted, or can't be followed from where this host was") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
+            if coherence.hasLostCommits(index) {
+                position = try restart(connection)
+                isFirst = false
+            }
             if coherence.mustOutdateCopies(of: index) {
                 coherence.outdateCopies(of: index, where: isOnServer)
             }
@@ -137,6 +147,7 @@ final class Follower: Sendable {
             command.wait = Self.blockLimit
             let reply = try connection.send([command])[0]
             if case .error(let message) = reply { throw .refused(message) }
+            guard !coherence.hasLostCommits(index) else { continue }
             let (entries, last) = Self.entries(reply)
             // Entries of a later version of the library can't be read.
             let isMissing =
@@ -166,6 +177,15 @@ final class Follower: Sendable {
                 if entries.count < Self.batch { Thread.sleep(forTimeInterval: pause) }
             }
         }
+    }
+
+    /// Begins anew behind the last commit of a server that has lost commits. Returns its number.
+    private func restart(_ connection: RedisConnection) throws(RedisError) -> UInt64 {
+        let reply = try connection.send([RedisCommand("GET", server.clockKey)])[0]
+        let clock = try RecordServer.clock(reply)
+        coherence.reset(index, to: clock)
+        finishReset("has lost commits that this host has seen")
+        return clock
     }
 
     /// Makes the copies of the server outdated, and tells the managers, which then read again what

@@ -10,17 +10,21 @@ struct Moment: Comparable, Hashable, Sendable {
     static func < (a: Moment, b: Moment) -> Bool { a.nanoseconds < b.nanoseconds }
 
     static func + (moment: Moment, duration: Duration) -> Moment {
-        Moment(nanoseconds: moment.nanoseconds + duration.nanoseconds)
+        let (sum, isOverflow) = moment.nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return Moment(nanoseconds: isOverflow ? .max : sum)
     }
 
     static func - (a: Moment, b: Moment) -> Duration { .nanoseconds(a.nanoseconds - b.nanoseconds) }
 }
 
 extension Duration {
-    /// Whole nanoseconds.
+    /// Whole nanoseconds. A duration of more than 292 years counts as 292 years.
     var nanoseconds: Int {
         let (seconds, attoseconds) = components
-        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        let (whole, isOverflow) = Int(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isOverflowOfSum) = whole.addingReportingOverflow(
+            Int(attoseconds / 1_000_000_000))
+        return isOverflow || isOverflowOfSum ? (seconds < 0 ? .min : .max) : sum
     }
 
     /// Whole milliseconds.

@@ -184,21 +184,31 @@ extension SharedCache: SharedCacheDelegate {
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         submit(options, completion) {
-            var elements: [any IdentifiedModel] = collection
-            if options.keepsModels {
-                for (index, element) in collection.enumerated() {
-                    elements[index] = await self.current(element)
-                }
+            guard options.keepsModels else {
+                return try SharedWrite(
+                    .replaceAll(collection), toCollection: cacheKey, policy: options.policy)
             }
             return try SharedWrite(
-                .replaceAll(elements), toCollection: cacheKey, policy: options.policy)
+                replacingAll: collection, ofCollection: cacheKey,
+                keeping: try await self.stored(collection), policy: options.policy)
         }
     }
 
-    /// Returns a model as the cache has it; the given one if it can't be read.
-    private func current<T: SimpleModel>(_ model: T) async -> any SimpleModel {
-        guard let identifier = model.modelIdentifier else { return model }
-        return await readOutcome(T.self, identifier, accepting: .stale).value ?? model
+    /// Returns the identifiers of those models that the servers have as whole trees, expired or
+    /// not. Does not ask the near cache: its copies may be of records that servers have evicted.
+    private func stored(_ models: [any IdentifiedModel]) async throws -> Set<Identifier> {
+        try requireOpen()
+        let ages = SharedAges(acceptsExpired: true, second: configuration.milliseconds() / 1_000)
+        let tree = SharedTree(
+            shapes: servers.shapes, limits: configuration.nearConfiguration.limits)
+        let nodes = models.compactMap { model in
+            model.modelIdentifier.map { identifier in
+                (type: type(of: model), position: tree.position(of: SharedName(.node, identifier)))
+            }
+        }
+        var fetch = TreeFetch(servers, tree) { $0.readable(nodes, ages: ages) }
+        let readable = try await fetch.run().result.get()
+        return Set(readable.map { Identifier(tree.name(at: $0).identifier) })
     }
 
     public func editCollection(

@@ -12,6 +12,8 @@ import Synchronization
 //
 // A commit on one server is a script that does all or nothing. On several servers the commits
 // follow each other; if one meets a conflict, the others stay, and the next round merges again.
+// That changes nothing for nodes that are stored already. An edit of a collection would count
+// twice, so the collection comes last. An update is not made again once a part of it is stored.
 // What must never be lost is a record that another host has written: a commit replaces only the
 // versions that were merged with. If a server does not answer, the write fails, and its caller
 // can't know whether that server has it.
@@ -152,13 +154,18 @@ extension SharedCache {
     /// meanwhile changed a record that it replaces. Otherwise `change` is called again with the new
     /// state. Records that `change` reads and leaves equal may have changed meanwhile.
     ///
+    /// A change of records on several servers is stored on one server after the other. If another
+    /// host is faster on a later one, the update ends with `FleetError.partlyDone`. Text in braces
+    /// keeps records on one server, see ``FleetConfiguration/servers``.
+    ///
     /// - Parameters:
     ///   - type: The type as which the model is read.
     ///   - identifier: The model's identifier.
     ///   - change: Returns the new model for the stored one. Called perhaps more than once; the last
     ///     call counts.
     /// - Returns: The new model.
-    /// - Throws: `FleetError.miss` if there is no such model; what `change` throws; otherwise as
+    /// - Throws: `FleetError.miss` if there is no such model; `.partlyDone` if a part of the change
+    ///   is stored, and the rest is not; what `change` throws; otherwise as
     ///   `set(_:policy:maxAge:)`.
     @discardableResult
     public func update<Model: IdentifiedModel>(
@@ -190,7 +197,9 @@ extension SharedCache {
             var found = fetch.foundByName
             let rest = write.names.filter { found[$0] == nil }
             found.merge(try await servers.find(rest)) { known, _ in known }
-            if try await commit(write, over: found, isCertain: fetch.hasAsked) { return changed }
+            let isDone = try await commit(
+                write, over: found, isCertain: fetch.hasAsked, isRepeatable: false)
+            if isDone { return changed }
             await Self.pause(after: attempt)
         }
         throw FleetError.contended(attempts: Self.attempts)
@@ -198,7 +207,7 @@ extension SharedCache {
 
     // MARK: - Commits
 
-    private func requireOpen() throws(FleetError) {
+    func requireOpen() throws(FleetError) {
         if isClosed.load(ordering: .relaxed) { throw .closed }
     }
 
@@ -209,7 +218,9 @@ extension SharedCache {
         try requireOpen()
         for attempt in 0..<Self.attempts {
             let found = try await servers.find(write.names)
-            if try await commit(write, over: found, isCertain: true, source: source) { return }
+            let isDone = try await commit(
+                write, over: found, isCertain: true, isRepeatable: true, source: source)
+            if isDone { return }
             await Self.pause(after: attempt)
         }
         throw FleetError.contended(attempts: Self.attempts)
@@ -226,19 +237,15 @@ extension SharedCache {
     ///
     /// - Parameter isCertain: Whether the servers had `found` when the write had begun. If not, the
     ///   commit compares the versions of all of it, and a write without changes is not done.
+    /// - Parameter isRepeatable: Whether the write may be made again when a part of it is stored.
+    /// - Throws: `FleetError.partlyDone` if it may not, and another host was ahead on a later
+    ///   server.
     private func commit(
         _ write: SharedWrite, over found: [SharedName: Servers.Found], isCertain: Bool,
-        source: Int = 0
+        isRepeatable: Bool, source: Int = 0
     ) async throws -> Bool {
         let old = found.compactMapValues(\.record)
-        var deleted: Set<String> = []
-        let counted = write.elementsToCount(in: old)
-        if !counted.isEmpty {
-            for (name, value) in try await servers.find(counted)
-            where value.record?.isTombstone == true {
-                deleted.insert(name.identifier)
-            }
-        }
+        let deleted = try await deletedElements(of: write, in: old)
         let version = clock.next(after: old.values.map(\.version).max())
         let records = try write.changes(to: old, deleted: deleted, version: version)
         // From here on copies of these records may be older than the servers'.
@@ -273,6 +280,9 @@ extension SharedCache {
                     recentWrites.remove(Array(found.keys))
                     // The next attempt finds these records equal, and does not tell of them.
                     tell(of: copies, records, source)
+                    guard copies.isEmpty || isRepeatable else {
+                        throw FleetError.partlyDone(server: server.name)
+                    }
                     return false
                 }
                 let committed = part.changes.compactMap { change in
@@ -300,6 +310,16 @@ extension SharedCache {
         remember(copies, found)
         tell(of: copies, records, source)
         return true
+    }
+
+    /// Returns the identifiers of the deleted elements of the collection that a write edits.
+    private func deletedElements(
+        of write: SharedWrite, in old: [SharedName: SharedRecord]
+    ) async throws -> Set<String> {
+        let counted = write.elementsToCount(in: old)
+        guard !counted.isEmpty else { return [] }
+        let found = try await servers.find(counted)
+        return Set(found.lazy.filter { $1.record?.isTombstone == true }.map(\.key.identifier))
     }
 
     /// Tells the managers of this host which records commits have changed.
@@ -337,12 +357,16 @@ extension SharedCache {
         let shapes: [(fingerprint: UInt64, description: [UInt8])]
     }
 
+    /// Returns the commits of a write, in their order: one with a collection is the last.
     private func parts(
         of records: [SharedName: SharedRecord], _ names: [SharedName],
         _ found: [SharedName: Servers.Found]
     ) -> [Part] {
-        let lifetime = configuration.retention?.milliseconds ?? 0
-        return Dictionary(grouping: names, by: { servers.index(of: $0) }).sorted { $0.key < $1.key }
+        let lifetime =
+            configuration.retention.map { $0 <= .zero ? 0 : max(1, $0.milliseconds) } ?? 0
+        let edited = names.first { $0.kind == .collection }.map { servers.index(of: $0) }
+        return Dictionary(grouping: names, by: { servers.index(of: $0) })
+            .sorted { ($0.key == edited ? 1 : 0, $0.key) < ($1.key == edited ? 1 : 0, $1.key) }
             .flatMap { server, names in
                 stride(from: 0, to: names.count, by: Self.commitLimit).map { start in
                     let names = names[start..<min(start + Self.commitLimit, names.count)]

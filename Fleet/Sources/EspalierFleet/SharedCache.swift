@@ -24,7 +24,8 @@ import Synchronization
 /// A read returns a whole tree or says why not. While servers answer, it returns no state that was
 /// replaced longer than ``FleetConfiguration/maximumStaleness`` ago. If servers can't be reached,
 /// it returns copies for ``FleetConfiguration/staleLimit``, which outcomes mark as expired, and
-/// misses after that. The records of a tree that are on one server are those of one moment.
+/// misses after that, and where the host knows that a copy is replaced. The records of a tree that
+/// are on one server are those of one moment.
 ///
 /// A write is done when the servers have it. Of two hosts that change the same record, the second
 /// merges with what the first has written, by the rules of the type. What a write changes on one
@@ -423,7 +424,7 @@ public final class SharedCache: Sendable {
                 return .miss(reason)
             }
         } catch {
-            return staleOutcome(target, error)
+            return staleOutcome(target, freshness, error)
         }
     }
 
@@ -515,14 +516,18 @@ public final class SharedCache: Sendable {
     /// The most outdated records of a tree that are fetched by themselves.
     private static let refreshLimit = 256
 
-    /// Answers with copies that may be stale, because the fetch has failed.
-    private func staleOutcome<Value>(
-        _ target: Target<Value>, _ error: any Error
+    /// Answers with copies that may be stale, because the fetch has failed. A read of fresh records
+    /// gets none that the host knows to be replaced, and misses if servers answer, but the tree
+    /// changes all the time.
+    func staleOutcome<Value>(
+        _ target: Target<Value>, _ freshness: Freshness, _ error: any Error
     ) -> ReadOutcome<Value> {
-        if let age = coherence.age,
+        var isAnswered = false
+        if case FleetError.contended = error { isAnswered = true }
+        if !isAnswered || freshness != .fresh, let age = coherence.age,
             age <= configuration.maximumStaleness + configuration.staleLimit
         {
-            let outcome = target.readNear(near, .stale)
+            let outcome = target.readNear(near, freshness)
             if outcome.value != nil {
                 counters.add(\.staleHits, 1)
                 return outcome.markedStale

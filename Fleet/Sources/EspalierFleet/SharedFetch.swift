@@ -182,8 +182,11 @@ struct TreeFetch<Value> {
     /// Fetches the names that the tree knows, and some levels of what they refer to.
     mutating func fetchLevels(_ count: Int) async throws {
         var level = Array(0..<tree.count)
-        for _ in 0...max(0, count) where !level.isEmpty {
+        var depth = 0
+        while !level.isEmpty {
             try await add(level)
+            guard depth < count else { return }
+            depth += 1
             level = tree.nextLevel(limit: .max, ofAll: true)
         }
     }

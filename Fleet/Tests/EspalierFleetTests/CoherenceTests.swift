@@ -305,6 +305,41 @@ struct CoherenceTests {
         #expect(!isNear("1"))
     }
 
+    @Test("A last commit before those that were known is one of a server that has lost commits")
+    func lostCommits() throws {
+        let known = coherence.known(of: 0)
+        func noteLoss(_ clock: UInt64, by runIdentifier: String = "first") -> Bool {
+            coherence.noteLoss(of: 0, clock, runIdentifier: runIdentifier, after: known)
+        }
+        #expect(!noteLoss(10) && !noteLoss(11))
+        #expect(!noteLoss(9, by: "before the failover"))
+        #expect(isCurrent)
+        #expect(noteLoss(9))
+        #expect(!isCurrent && coherence.position(of: ["a", "b"]) == nil)
+        coherence.outdateCopies(of: 0) { _ in true }
+        coherence.confirm(0, 9, runIdentifier: "first", at: .now)
+        #expect(!isCurrent, "the follower has to begin anew")
+        #expect(coherence.follow(0, runIdentifier: "first", clock: 12).isReset)
+        coherence.outdateCopies(of: 0) { _ in true }
+        #expect(!coherence.hasLostCommits(0) && !noteLoss(9), "that was asked before the reset")
+        coherence.confirm(0, 12, runIdentifier: "first", at: .now)
+        #expect(isCurrent)
+    }
+
+    @Test("A tree that changes all the time is no stale hit while servers answer")
+    func contended() async throws {
+        let fleet = try await Fleet(servers: 1, hosts: 1)
+        defer { fleet.end() }
+        try await fleet.a.set(Member("1", "Ada"))
+        func read(_ freshness: Freshness, _ error: FleetError) -> Member? {
+            fleet.a.staleOutcome(.node(Member.self, "Member:1"), freshness, error).value
+        }
+        let unavailable = FleetError.unavailable(server: "", .malformed(""))
+        #expect(read(.fresh, .contended(attempts: 1)) == nil)
+        #expect(read(.stale, .contended(attempts: 1)) != nil)
+        #expect(read(.fresh, unavailable) != nil)
+    }
+
     @Test("Nothing is current before the near cache was emptied, if that was asked for")
     func emptied() async throws {
         let coherence = Coherence(servers: 1, near: near, RecentWrites(), FleetCounters())

@@ -48,6 +48,54 @@ struct FailureTests {
         #expect(await eventually { await fleet.b.read(Team.self, "Team:1")?.title == "blue" })
     }
 
+    @Test("While no server answers, a read returns no copy that the host knows to be replaced")
+    func outdatedCopies() async throws {
+        let fleet = try await Fleet(servers: 1) {
+            $0.maximumStaleness = .milliseconds(100)
+            $0.timeout = .milliseconds(200)
+        }
+        defer { fleet.end() }
+        let b = fleet.b
+        try await fleet.a.set([Member("1", "Ada"), Member("2", "Grace")])
+        try await warm(b, ["Member:1", "Member:2"])
+        try await fleet.a.set(Member("1", "Mary"))
+        #expect(await eventually { await b.near.read(Member.self, "Member:1") == nil })
+        fleet.servers[0].kill()
+        let isStale = await eventually {
+            let outcome = await b.readOutcome(Member.self, "Member:2")
+            guard case .hit(let hit) = outcome else { return false }
+            return hit.isExpired
+        }
+        #expect(isStale)
+        #expect(await b.read(Member.self, "Member:2") == Member("2", "Grace"))
+        #expect(await b.read(Member.self, "Member:1") == nil)
+        let expired = await b.readOutcome(Member.self, "Member:1", accepting: .stale)
+        #expect(expired.value == Member("1", "Ada"))
+    }
+
+    @Test("A server that loses commits without a restart takes its copies with it")
+    func flushed() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        let (b, server) = (fleet.b, fleet.servers[0])
+        try await fleet.a.set(Member("1", "Ada"))
+        try await warm(b, ["Member:1"])
+        try server.send("FLUSHALL")
+        #expect(await eventually { b.statistics.resets == 1 })
+        #expect(await b.waitUntilCurrent())
+        #expect(await b.read(Member.self, "Member:1") == nil)
+        // An older state in the place of a newer one: the numbers are given out again.
+        for number in 1...5 { try await fleet.a.set(Member("\(number)", "Ada")) }
+        try await warm(b, ["Member:1"])
+        let clock = try #require(try server.send("GET", "espalier:clock").text.flatMap(Int.init))
+        let resets = b.statistics.resets
+        try server.send("DEL", "espalier:changes")
+        try server.send("SET", "espalier:clock", "\(clock - 3)")
+        #expect(await eventually { b.statistics.resets == resets + 1 })
+        try await fleet.a.set(Member("1", "Mary"))
+        #expect(await eventually { await b.read(Member.self, "Member:1")?.name == "Mary" })
+    }
+
     @Test("A server that restarts without its memory has managers read again what they show")
     func restartedServer() async throws {
         let fleet = try await Fleet(servers: 1) { $0.timeout = .milliseconds(200) }

@@ -104,6 +104,41 @@ struct ProviderTests {
         #expect(notes?.map(\.id) == ["1", "2", "3"])
     }
 
+    @Test("A collection that is set with its models kept leaves what other hosts have changed")
+    func keptModels() async throws {
+        // After an answer with commits, a host does not hear of others for four seconds.
+        let fleet = try await Fleet {
+            $0.maximumStaleness = .seconds(20)
+            $0.followPause = .seconds(4)
+        }
+        defer { fleet.end() }
+        try await fleet.a.set(Note("1", "old"))
+        try await Task.sleep(for: .milliseconds(200))
+        try await fleet.b.update(Note.self, "Note:1") { Note($0.id, "new") }
+        #expect(await fleet.a.read(Note.self, "Note:1")?.text == "old", "a has not heard of it")
+        let stored = try #require(try fleet.value("n:Note:1"))
+        func set(_ notes: [Note]) async -> (any Error)? {
+            await withCheckedContinuation { continuation in
+                fleet.a.setCollection(
+                    notes, forKey: "notes", options: CacheWriteOptions(keepsModels: true)
+                ) { continuation.resume(returning: $0) }
+            }
+        }
+        let notes = [Note("1", "old"), Note("2", "b"), Note("1", "old")]
+        #expect(await set(notes) == nil)
+        #expect(try fleet.value("n:Note:1") == stored)
+        #expect(try fleet.value("n:Note:2") != nil, "what no server had is stored")
+        let reader = try SharedCache(FleetConfiguration(servers: fleet.servers.map(\.address)))
+        defer { reader.close() }
+        #expect(
+            await reader.collection(of: Note.self, forKey: "notes")?.map(\.text)
+                == ["new", "b", "new"])
+        // Host a still has a copy of what the servers have evicted.
+        for server in fleet.servers { try server.send("DEL", "espalier:n:Note:1") }
+        #expect(await set(notes) == nil)
+        #expect(try fleet.value("n:Note:1") != nil)
+    }
+
     @Test("A screen on one host shows what another host has changed") @MainActor
     func screens() async throws {
         let fleet = try await Fleet()

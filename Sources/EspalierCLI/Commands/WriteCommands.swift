@@ -244,6 +244,12 @@ struct DeleteCommand: CacheCommand {
         // Asked before the cache is closed. A damaged index must not keep the entry from being
         // deleted.
         let failure = try? cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
+        let wasThere = try? cache.inspect { inspection in
+            guard let handle = try inspection.handle(of: entry.text, in: entry.nameSpace),
+                case .record = try inspection.record(handle)
+            else { return false }
+            return true
+        }
         let ticket =
             switch entry.nameSpace {
             case .collection: cache.deleteCollection(forKey: entry.text)
@@ -254,6 +260,8 @@ struct DeleteCommand: CacheCommand {
         // Closing ends the sequence of changes.
         cache.close()
         for await change in changes where !change.deleted.isEmpty || !change.keys.isEmpty { return }
+        // Below an optimistic change, a deletion changes nothing that readers see.
+        if wasThere == true { return }
         throw failure ?? CommandFailure("\(entry): not found, nothing was deleted", kind: .miss)
     }
 }

@@ -94,27 +94,90 @@ extension SwiftEmitter {
 
     /// Tries one type after the other.
     private func decoding(_ cases: [NamedCase], rest: String) -> [String] {
-        let ordered = cases.enumerated().sorted {
-            let (a, b) = (precedence($0.element.case.type), precedence($1.element.case.type))
-            return a == b ? $0.offset < $1.offset : a > b
-        }
-        return [
+        let types = cases.map(\.case.type)
+        let attempts = cases.flatMap { self.attempts($0, among: types) }
+        // The order of the schema decides between types of the same precedence: sorting is stable.
+        let ordered = attempts.sorted { $0.precedence > $1.precedence }
+        var lines = [
             "    \(access)init(from decoder: any Decoder) throws {",
             "        let container = try decoder.singleValueContainer()",
         ]
-            + ordered.enumerated().flatMap { number, element -> [String] in
-                let start = number == 0 ? "        if" : "        } else if"
-                let type = names.text(element.element.case.type)
-                return [
-                    "\(start) let value = try? container.decode(\(type).self) {",
-                    "            self = .\(element.element.name)(value)",
-                ]
+        for (number, attempt) in ordered.enumerated() {
+            let start = number == 0 ? "        if" : "        } else if"
+            let value = "\(start) let value = try? container.decode(\(attempt.type).self)"
+            if attempt.condition.isEmpty {
+                lines.append("\(value) {")
+            } else {
+                lines += ["\(value),"] + attempt.condition + ["        {"]
             }
-            + [
-                "        } else {",
-                "            self = .\(rest)(try container.decode(\(names.any).self))", "        }",
-                "    }",
+            lines.append("            self = .\(attempt.name)(value)")
+        }
+        return lines + [
+            "        } else {",
+            "            self = .\(rest)(try container.decode(\(names.any).self))", "        }",
+            "    }",
+        ]
+    }
+
+    /// One try to decode a case of a union.
+    private struct Attempt {
+        let name: String
+        let type: String
+        /// How early the type is tried.
+        let precedence: Int
+        /// The lines of what must be true of the value, too.
+        var condition: [String] = []
+    }
+
+    /// Returns how a case is decoded. An enum, which reads every string or integer, is first tried
+    /// for the values that it knows. Its other values come after all types that may read them.
+    private func attempts(_ element: NamedCase, among types: [ValueType]) -> [Attempt] {
+        let (name, type) = (element.name, element.case.type)
+        let (text, precedence) = (names.text(type), precedence(type))
+        if type == .url, types.contains(.string) || types.contains(where: { values($0).isText }) {
+            // `URL` takes any text, but writes some of it in another way, such as spaces.
+            let condition =
+                "            (try? container.decode(String.self)) == value.absoluteString"
+            return [
+                Attempt(name: name, type: text, precedence: precedence, condition: [condition])
             ]
+        }
+        let (literals, isText) = values(type)
+        guard !literals.isEmpty else {
+            return [Attempt(name: name, type: text, precedence: precedence)]
+        }
+        let plain: [ValueType] = isText ? [.string] : [.integer, .number]
+        let wider: [ValueType] = isText ? [.url] : [.unsigned]
+        let enums = types.filter { !values($0).literals.isEmpty && values($0).isText == isText }
+        let hasPlain = types.contains(where: plain.contains)
+        guard hasPlain || enums.count > 1 || types.contains(where: wider.contains) else {
+            return [Attempt(name: name, type: text, precedence: precedence)]
+        }
+        let known = Attempt(
+            name: name, type: text, precedence: 2_100, condition: Self.condition(literals))
+        // Nothing is left for the other values if another type reads them all.
+        if hasPlain || enums.first != type { return [known] }
+        return [known, Attempt(name: name, type: text, precedence: 950)]
+    }
+
+    /// Returns the lines that ask whether a value is one of these.
+    private static func condition(_ literals: [String]) -> [String] {
+        let line = "            [\(literals.joined(separator: ", "))].contains(value.rawValue)"
+        if line.count <= 100 { return [line] }
+        return ["            ["] + literals.map { "                \($0)," }
+            + ["            ].contains(value.rawValue)"]
+    }
+
+    /// Returns the literals of an enum's values, and whether they are strings; none if the type is
+    /// no enum.
+    private func values(_ type: ValueType) -> (literals: [String], isText: Bool) {
+        guard case .declared(let index) = type,
+            case .enumeration(let enumeration) = models.declarations[index].body
+        else { return ([], false) }
+        switch enumeration.values {
+        case .strings(let strings): return (strings.map(Self.literal), true)
+        case .integers(let integers): return (integers.map { "\($0)" }, false)
+        }
     }
 
     /// How early a type is tried: a type that reads less comes before one that reads more. An
@@ -126,14 +189,14 @@ extension SwiftEmitter {
         case .unsigned: 1_850
         case .number: 1_800
         case .date, .uuid: 1_700
-        case .url: 1_600
         case .declared(let index):
             switch models.declarations[index].body {
             case .object(let object): 100 + object.members.count(where: \.isRequired)
             case .union: 50
             // Reads every string or integer.
-            case .enumeration: 1_500
+            case .enumeration: 1_600
             }
+        case .url: 1_500
         case .string: 1_000
         case .array: 900
         case .optional(let wrapped): precedence(wrapped)

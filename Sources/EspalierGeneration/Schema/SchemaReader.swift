@@ -57,8 +57,7 @@ struct SchemaReader {
         }
         let isService = document["openapi"] != nil
         // Definitions first: they are the types that the author named.
-        let folders = isService ? [["components", "schemas"]] : [["$defs"], ["definitions"]]
-        for folder in folders {
+        for folder in Self.folders where (folder == Self.folders[0]) == isService {
             let folder = JSONPointer(steps: folder)
             for key in (folder.value(in: document)?.members ?? [:]).keys.sorted() {
                 guard let place = definition(at: folder.appending(key)) else { continue }
@@ -81,6 +80,9 @@ struct SchemaReader {
         }
     }
 
+    /// The places of definitions, first that of a web service.
+    private static let folders = [["components", "schemas"], ["$defs"], ["definitions"]]
+
     /// Returns the place of a definition, with its own name; nil if there is none.
     private func definition(at pointer: JSONPointer) -> SchemaPlace? {
         guard let schema = pointer.value(in: document) else { return nil }
@@ -91,67 +93,51 @@ struct SchemaReader {
     // MARK: One schema
 
     private mutating func read(_ place: SchemaPlace) -> Use {
-        let (schema, pointer) = (place.schema, place.pointer)
-        guard case .object(let members) = schema else {
-            if schema != .bool(true) {
+        guard check(place) else { return Use(type: .any) }
+        var use = value(place)
+        use.isNullable = use.isNullable || place.schema.isNullable
+        if let text = place.schema["description"]?.text { use.documentation = text }
+        return use
+    }
+
+    /// Reports the keywords that cannot be read. Returns whether the schema has keywords at all.
+    private mutating func check(_ place: SchemaPlace) -> Bool {
+        guard let members = place.schema.members else {
+            if place.schema != .bool(true) {
                 report(
-                    pointer, "a schema is an object or true, and this is \(schema.kind)")
+                    place.pointer,
+                    "a schema is an object or true, and this is \(place.schema.kind)")
             }
-            return Use(type: .any)
+            return false
         }
         for keyword in members.keys.sorted() {
             guard let problem = SchemaKeywords.problem(of: keyword) else { continue }
-            report(pointer.appending(keyword), problem)
+            report(place.pointer.appending(keyword), problem)
         }
-        var use = value(place)
-        use.isNullable = use.isNullable || isNullable(schema)
-        if let text = schema["description"]?.text { use.documentation = text }
-        return use
+        return true
     }
 
     private mutating func value(_ place: SchemaPlace) -> Use {
         let schema = place.schema
-        let isComposed = SchemaKeywords.structural.contains { schema[$0] != nil }
-        if schema["$ref"] != nil, !isComposed { return reference(place) }
-        if let parts = schema["allOf"]?.elements, parts.count == 1, schema["properties"] == nil,
-            let only = place.child("allOf", "0", hint: place.hint)
-        {
-            return read(only)
-        }
-        if schema["$ref"] != nil || schema["allOf"] != nil { return object(place) }
-        for keyword in ["oneOf", "anyOf"] {
-            guard let count = schema[keyword]?.elements?.count, !onlyRequires(schema, keyword)
-            else { continue }
+        if schema.isPlainReference { return reference(place) }
+        if schema.isJoined { return joined(place) }
+        if let keyword = schema.alternatives {
             if schema["properties"] != nil {
                 report(
                     place.pointer.appending(keyword),
                     "members beside \(keyword) are not supported: move them into its schemas")
             }
-            let places = (0..<count).compactMap {
-                place.child(keyword, "\($0)", hint: place.hint)
-            }
-            return alternatives(places, of: place)
+            return alternatives(place.children(keyword), of: place)
         }
         if let constant = schema["const"] { return self.constant(constant) }
         if let values = schema["enum"]?.elements { return enumeration(values, place) }
         return typed(place)
     }
 
-    /// Whether the alternatives only say which members must be there together.
-    private func onlyRequires(_ schema: JSON, _ keyword: String) -> Bool {
-        schema[keyword]?.elements?.allSatisfy { Set(($0.members ?? [:]).keys) == ["required"] }
-            == true
-    }
-
-    private func types(of schema: JSON) -> [String] {
-        if let type = schema["type"]?.text { return [type] }
-        return (schema["type"]?.elements ?? []).compactMap(\.text)
-    }
-
     private mutating func reference(_ place: SchemaPlace) -> Use {
         guard let target = target(of: place) else { return Use(type: .any) }
         if let index = indices[target.pointer] {
-            return Use(type: .declared(index), isNullable: isNullable(target.schema))
+            return Use(type: .declared(index), isNullable: target.schema.isNullable)
         }
         guard !followed.contains(target.pointer) else {
             report(place.pointer, "this reference leads back to itself")
@@ -165,24 +151,14 @@ struct SchemaReader {
         return use
     }
 
-    private func isNullable(_ schema: JSON) -> Bool {
-        schema["nullable"] == .bool(true) || types(of: schema).contains("null")
-            || schema["enum"]?.elements?.contains(.null) == true
-            || ["oneOf", "anyOf"].contains { keyword in
-                schema[keyword]?.elements?.contains { types(of: $0) == ["null"] } == true
-            }
-    }
-
     /// Returns the place to which the `$ref` of a schema leads, and reports it if there is none.
     private mutating func target(of place: SchemaPlace) -> SchemaPlace? {
         let pointer = place.pointer.appending("$ref")
-        guard var text = place.schema["$ref"]?.text else {
+        guard let reference = place.schema["$ref"]?.text else {
             report(pointer, "a reference is a string")
             return nil
         }
-        if let own = document["$id"]?.text, text.hasPrefix(own + "#") {
-            text.removeFirst(own.count)
-        }
+        let text = withoutOwnAddress(reference)
         guard text.first == "#" else {
             report(
                 pointer,
@@ -204,6 +180,14 @@ struct SchemaReader {
         return target
     }
 
+    /// Returns a reference without the address of the document in front.
+    private func withoutOwnAddress(_ reference: String) -> String {
+        guard let own = document["$id"]?.text, reference.hasPrefix(own + "#") else {
+            return reference
+        }
+        return String(reference.dropFirst(own.count))
+    }
+
     // MARK: Plain values
 
     private func constant(_ value: JSON) -> Use {
@@ -221,6 +205,9 @@ struct SchemaReader {
     private mutating func enumeration(_ values: [JSON], _ place: SchemaPlace) -> Use {
         let others = values.filter { $0 != .null }
         let isNullable = others.count < values.count
+        if let index = indices[place.pointer] {
+            return Use(type: .declared(index), isNullable: isNullable)
+        }
         // One value is a constant, as it often stands in discriminators.
         if others.count == 1, let only = others.first {
             var use = constant(only)
@@ -245,7 +232,7 @@ struct SchemaReader {
 
     private mutating func typed(_ place: SchemaPlace) -> Use {
         let schema = place.schema
-        let types = types(of: schema).filter { $0 != "null" }
+        let types = schema.typeNames.filter { $0 != "null" }
         if types.count > 1 {
             let places = types.map { type in
                 var members = schema.members ?? [:]
@@ -298,7 +285,7 @@ struct SchemaReader {
         }
         guard !members.isEmpty else {
             // Nothing is said about a part that has a problem.
-            return problems.count > start ? Use(type: .any) : dictionary(place)
+            return problems.count > start ? Use(type: .any) : dictionary(place, parts)
         }
         for part in parts {
             guard case .object? = part.schema["additionalProperties"] else { continue }
@@ -313,7 +300,8 @@ struct SchemaReader {
         let byKey = Dictionary(members) { $1 }
         var body = ObjectBody()
         for (key, part) in byKey.sorted(by: { $0.key < $1.key }) {
-            let hint = NameHint(key, in: place.hint)
+            // The name is that of the part, and the same for all objects that have the part.
+            let hint = NameHint(key, in: part.hint)
             guard let child = part.child("properties", key, hint: hint) else { continue }
             let use = read(child)
             body.members.append(
@@ -329,43 +317,17 @@ struct SchemaReader {
         return Use(type: .declared(index))
     }
 
-    private mutating func dictionary(_ place: SchemaPlace) -> Use {
-        guard place.schema["additionalProperties"] != .bool(false) else {
+    private mutating func dictionary(_ place: SchemaPlace, _ parts: [SchemaPlace]) -> Use {
+        let part = parts.last { $0.schema["additionalProperties"] != nil } ?? place
+        guard part.schema["additionalProperties"] != .bool(false) else {
             let index = declare(.object(ObjectBody()), place)
             return Use(type: .declared(index))
         }
-        guard let values = place.child("additionalProperties", hint: place.hint.element) else {
+        guard let values = part.child("additionalProperties", hint: place.hint.element) else {
             return Use(type: .dictionary(.any))
         }
         let value = read(values)
         return Use(type: .dictionary(value.type.orNull(value.isNullable)))
-    }
-
-    /// Returns the schemas whose members an object has: its own, those of `allOf` and of `$ref`.
-    ///
-    /// - Parameter path: The definitions that led here, because one may lead back to itself.
-    private mutating func parts(
-        of place: SchemaPlace, path: [JSONPointer] = []
-    ) -> [SchemaPlace] {
-        var parts: [SchemaPlace] = []
-        if place.schema["$ref"] != nil, let target = target(of: place) {
-            guard !path.contains(target.pointer) else {
-                report(place.pointer, "this reference leads back to itself")
-                return []
-            }
-            parts += self.parts(of: target, path: path + [target.pointer])
-        }
-        for number in 0..<(place.schema["allOf"]?.elements?.count ?? 0) {
-            guard let part = place.child("allOf", "\(number)", hint: place.hint) else { continue }
-            parts += self.parts(of: part, path: path)
-        }
-        for keyword in ["oneOf", "anyOf"]
-        where place.schema[keyword] != nil && !onlyRequires(place.schema, keyword) {
-            report(
-                place.pointer.appending(keyword),
-                "\(keyword) together with allOf or $ref is not supported")
-        }
-        return parts + [place]
     }
 
     private func identity(of members: [Member], _ place: SchemaPlace) -> ObjectBody.Identity {
@@ -383,10 +345,101 @@ struct SchemaReader {
         return .node(key: member.key, record: record)
     }
 
+    // MARK: Several schemas together
+
+    /// Reads a schema with `allOf`, or with a `$ref` and keywords that add members to it.
+    private mutating func joined(_ place: SchemaPlace) -> Use {
+        let pieces = pieces(of: place)
+        guard pieces.count < 2 else { return object(place) }
+        guard let only = pieces.first else { return Use(type: .any) }
+        // The keywords that stand at the place itself have been checked.
+        var use = only.pointer == place.pointer ? value(only) : read(only)
+        let texts = (place.schema["allOf"]?.elements ?? []).compactMap { $0["description"]?.text }
+        use.documentation = texts.last ?? use.documentation
+        return use
+    }
+
+    /// Returns the pieces of a schema, without a `type` that another piece implies.
+    private mutating func pieces(of place: SchemaPlace) -> [SchemaPlace] {
+        var kept = place.pieces.filter { !$0.schema.saysTypeOnly }
+        for piece in place.pieces where piece.schema.saysTypeOnly {
+            let types = Set(piece.schema.typeNames).subtracting(["null"])
+            let isSaid = kept.contains { types.isSubset(of: kinds(of: $0)) }
+            if !isSaid { kept.append(piece) }
+        }
+        return kept
+    }
+
+    /// Returns the kinds of JSON that a schema allows; an empty set if that is not known.
+    ///
+    /// - Parameter path: The definitions that led here, because one may lead back to itself.
+    private mutating func kinds(
+        of place: SchemaPlace, path: [JSONPointer] = []
+    ) -> Set<String> {
+        let schema = place.schema
+        if schema.isPlainReference {
+            // `parts` reports a reference that leads nowhere, or in a circle.
+            guard let target = target(of: place), !path.contains(target.pointer) else {
+                return ["object"]
+            }
+            return kinds(of: target, path: path + [target.pointer])
+        }
+        var below: [SchemaPlace] = []
+        if schema.isJoined {
+            below = place.pieces
+        } else if let keyword = schema.alternatives {
+            below = place.children(keyword)
+        }
+        guard !below.isEmpty else { return schema.kinds }
+        return below.reduce(into: []) { $0.formUnion(kinds(of: $1, path: path)) }
+    }
+
+    /// Returns the schemas whose members an object has: its own, those of `allOf` and of `$ref`.
+    ///
+    /// - Parameter path: The definitions that led here, because one may lead back to itself.
+    private mutating func parts(
+        of place: SchemaPlace, path: [JSONPointer] = []
+    ) -> [SchemaPlace] {
+        guard check(place) else { return [] }
+        if place.schema.isPlainReference {
+            guard let target = target(of: place) else { return [] }
+            guard !path.contains(target.pointer) else {
+                report(place.pointer, "this reference leads back to itself")
+                return []
+            }
+            return parts(of: target, path: path + [target.pointer])
+        }
+        guard place.schema.isJoined else {
+            if let keyword = place.schema.alternatives {
+                report(
+                    place.pointer.appending(keyword),
+                    "\(keyword) together with allOf or $ref is not supported")
+            }
+            return [place]
+        }
+        let pieces = pieces(of: place)
+        if pieces.count > 1 {
+            for piece in pieces { requireObject(piece) }
+        }
+        return pieces.flatMap { parts(of: $0, path: path) }
+    }
+
+    /// Reports a schema whose values are no objects: only members can be joined.
+    private mutating func requireObject(_ piece: SchemaPlace) {
+        let start = problems.count
+        // One problem of a schema is enough. `parts` reports alternatives.
+        guard check(piece), problems.count == start, piece.schema.alternatives == nil,
+            !kinds(of: piece).contains("object")
+        else { return }
+        report(
+            piece.pointer,
+            "this is no object: allOf, and keywords beside a $ref, can only join objects")
+    }
+
     // MARK: One of several
 
     private mutating func alternatives(_ places: [SchemaPlace], of place: SchemaPlace) -> Use {
-        let others = places.filter { types(of: $0.schema) != ["null"] }
+        let others = places.filter { $0.schema.typeNames != ["null"] }
         let isNullable = others.count < places.count
         if others.count == 1, let only = others.first {
             var use = read(only)
@@ -397,48 +450,103 @@ struct SchemaReader {
             return Use(type: .declared(index), isNullable: isNullable)
         }
         let index = declare(.union(UnionBody(cases: [])), place)
-        let discriminator = self.discriminator(of: others, in: place.schema)
+        let discriminator = self.discriminator(of: others, in: place)
         var body = UnionBody(cases: [], discriminator: discriminator?.key)
         for (number, other) in others.enumerated() {
-            let tag = discriminator?.tags[number]
-            let own = tag ?? other.schema["title"]?.text ?? "option \(number + 1)"
-            let hint = NameHint(own, in: place.hint)
-            let use = read(
-                SchemaPlace(schema: other.schema, pointer: other.pointer, hint: hint))
-            guard !body.cases.contains(where: { $0.type == use.type && $0.tag == tag }) else {
-                continue
+            for tag in discriminator?.tags[number].map(Optional.some) ?? [nil] {
+                let own = tag ?? other.schema["title"]?.text ?? "option \(number + 1)"
+                let hint = NameHint(own, in: place.hint)
+                let use = read(
+                    SchemaPlace(schema: other.schema, pointer: other.pointer, hint: hint))
+                guard !body.cases.contains(where: { $0.type == use.type && $0.tag == tag })
+                else { continue }
+                let name = tag.map(Words.property) ?? caseName(use.type)
+                body.cases.append(UnionBody.Case(name: name, type: use.type, tag: tag))
             }
-            let name = tag.map(Words.property) ?? caseName(use.type)
-            body.cases.append(UnionBody.Case(name: name, type: use.type, tag: tag))
         }
         models.declarations[index].body = .union(body)
         return Use(type: .declared(index), isNullable: isNullable)
     }
 
-    /// Returns the member that has another constant in each alternative; nil if there is none.
+    /// Returns the member that tells the alternatives apart, with its values for each of them; nil
+    /// if there is none.
+    ///
+    /// That is the member of the `discriminator`, or else one with another constant in each
+    /// alternative.
     private mutating func discriminator(
-        of places: [SchemaPlace], in schema: JSON
-    ) -> (key: String, tags: [String])? {
+        of places: [SchemaPlace], in place: SchemaPlace
+    ) -> (key: String, tags: [[String]])? {
         // `parts` reports problems, which reading the alternatives will report, too.
         let known = problems
-        defer { problems = known }
-        let tags = places.map { place -> [String: String] in
-            let members = parts(of: place).flatMap { $0.schema["properties"]?.members ?? [:] }
-            return Dictionary(members) { $1 }.compactMapValues { schema in
-                if let constant = schema["const"]?.text { return constant }
-                let values = schema["enum"]?.elements
-                return values?.count == 1 ? values?.first?.text : nil
+        let members = places.map { place in
+            let all = parts(of: place).flatMap { $0.schema["properties"]?.members ?? [:] }
+            return Dictionary(all) { $1 }
+        }
+        problems = known
+        let constants = members.map { $0.compactMapValues(\.constantText) }
+        let chosen = place.schema["discriminator"]?["propertyName"]?.text
+        if let chosen, members.allSatisfy({ $0[chosen] != nil }) {
+            let tags = tags(of: places, constants: constants.map { $0[chosen] }, in: place)
+            let all = tags.flatMap(\.self)
+            if !tags.contains([]), Set(all).count == all.count { return (chosen, tags) }
+        }
+        for key in (constants.first ?? [:]).keys.sorted() {
+            let values = constants.compactMap { $0[key] }
+            if values.count == places.count, Set(values).count == values.count {
+                return (key, values.map { [$0] })
             }
         }
-        let chosen = schema["discriminator"]?["propertyName"]?.text
-        let keys = [chosen].compactMap(\.self) + (tags.first ?? [:]).keys.sorted()
-        for key in keys {
-            let values = tags.compactMap { $0[key] }
-            if values.count == places.count, Set(values).count == values.count {
-                return (key, values)
-            }
+        if place.schema["discriminator"] != nil {
+            report(
+                place.pointer.appending("discriminator"),
+                "this tells nothing apart: each schema needs the member of propertyName, and a "
+                    + "const there, a mapping or a definition of its own")
         }
         return nil
+    }
+
+    /// Returns the values of a discriminator for each alternative: its constant, or else those that
+    /// the `mapping` has for its definition, or else the name of the definition.
+    private mutating func tags(
+        of places: [SchemaPlace], constants: [String?], in place: SchemaPlace
+    ) -> [[String]] {
+        let definitions = places.map { definition(of: $0) }
+        var mapped = places.map { _ in [String]() }
+        let mapping = place.schema["discriminator"]?["mapping"]?.members ?? [:]
+        for (tag, value) in mapping.sorted(by: { $0.key < $1.key }) {
+            let text = withoutOwnAddress(value.text ?? "")
+            let pointer = JSONPointer(fragment: text)
+            // OpenAPI has both references and bare names here.
+            let number = definitions.firstIndex { definition in
+                guard let definition else { return false }
+                return pointer.map { $0 == definition } ?? (definition.steps.last == text)
+            }
+            if let number {
+                mapped[number].append(tag)
+            } else {
+                report(
+                    place.pointer.appending("discriminator", "mapping", tag),
+                    "this leads to none of the schemas that the discriminator tells apart")
+            }
+        }
+        return places.indices.map { number in
+            if let constant = constants[number] { return [constant] }
+            if !mapped[number].isEmpty { return mapped[number] }
+            guard let steps = definitions[number]?.steps, let name = steps.last,
+                Self.folders.contains(Array(steps.dropLast()))
+            else { return [] }
+            return [name]
+        }
+    }
+
+    /// Returns the place of the definition to which a schema refers and adds nothing; nil if the
+    /// schema is one of its own.
+    private mutating func definition(of place: SchemaPlace) -> JSONPointer? {
+        if place.schema.isPlainReference { return target(of: place)?.pointer }
+        guard place.schema.isJoined else { return nil }
+        let pieces = pieces(of: place)
+        guard pieces.count == 1, let only = pieces.first else { return nil }
+        return definition(of: only)
     }
 
     private func caseName(_ type: ValueType) -> String {

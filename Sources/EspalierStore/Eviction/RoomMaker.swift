@@ -84,6 +84,11 @@ final class RoomMaker: Sendable {
         return .evict
     }
 
+    /// Returns the most pages that `make` can free.
+    static func mostPages(of generation: Generation) throws -> Int {
+        PagePlan(capacity: try generation.environment.read { try $0.pages().capacity }).mostPages
+    }
+
     /// Evicts, commits empty transactions and waits for reads until a transaction can copy `pages`
     /// pages.
     ///

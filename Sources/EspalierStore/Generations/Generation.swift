@@ -86,9 +86,12 @@ package final class Generation: Sendable {
 
     /// Opens the generation `name`.
     ///
-    /// - Parameter budget: The budget of a new generation. An existing one has its own.
+    /// - Parameters:
+    ///   - budget: The budget of a new generation. An existing one has its own.
+    ///   - limit: The budget that `guard` has; nil if it has none. A higher one in the file is
+    ///     damaged, because nothing checks it, or was set by a process that died before it said so.
     static func open(
-        _ name: String, in directory: CacheDirectory, budget: ByteCount,
+        _ name: String, in directory: CacheDirectory, budget: ByteCount, limit: ByteCount?,
         _ configuration: Configuration, under lock: borrowing GuardLock, number: UInt64
     ) throws -> Generation {
         let path = directory.generationPath(name)
@@ -99,7 +102,11 @@ package final class Generation: Sendable {
                 isReadOnly: configuration.isReadOnly, lockDeadline: configuration.writeDeadline)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
-            let heading = try openHeading(environment, ifNew: budget, configuration.encryption)
+            var heading = try openHeading(environment, ifNew: budget, configuration.encryption)
+            if let limit, heading.budget > limit {
+                if !configuration.isReadOnly { try store(limit, in: environment) }
+                heading.budget = limit
+            }
             if heading.budget == budget {
                 let generation = Generation(
                     name: name, number: number, environment: environment, heading,
@@ -119,7 +126,7 @@ package final class Generation: Sendable {
 
     /// What the keyspace `info` says about the generation itself.
     private struct Heading {
-        let budget: ByteCount
+        var budget: ByteCount
         let format: UInt32
         let encryption: GenerationEncryption?
         let lineage: [UInt8]?

@@ -381,9 +381,9 @@ final class GenerationHolder: Sendable {
     func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws
         -> Generation
     {
-        try Generation.open(
-            name, in: directory,
-            budget: budget ?? state.withLock { $0.guardFile?.budget } ?? configuration.budget,
+        let limit = budget ?? state.withLock { $0.guardFile?.budget }
+        return try Generation.open(
+            name, in: directory, budget: limit ?? configuration.budget, limit: limit,
             configuration, under: lock, number: number)
     }
 

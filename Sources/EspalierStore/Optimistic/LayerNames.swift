@@ -116,7 +116,8 @@ extension CommitTransaction {
     /// other ones off it. `before` is the change set as it was before the operation.
     ///
     /// The changes have no source, so that the screen which submitted the operation reads them as
-    /// well: the cache has the layers on top of what the screen shows.
+    /// well: the cache has the layers on top of what the screen shows. The operation of a screen
+    /// went to the other screens, too, so they all read what has layers, even if it is as it was.
     func report(
         _ names: Set<RecordName>, _ shown: [RecordName: ConfirmedRecord],
         since before: ChangeSet, in transaction: inout WriteTransaction
@@ -127,7 +128,8 @@ extension CommitTransaction {
         changes.withdraw(names, notIn: before)
         for name in names {
             let new = try content(of: name, in: &transaction).content
-            guard new != shown[name]?.content else { continue }
+            let hasLayers = layers.records[name].map { $0.confirmed.content != new } ?? false
+            guard source != 0 && hasLayers || new != shown[name]?.content else { continue }
             let identifier = name.identifier.string
             if name.nameSpace != .node {
                 changes.change(key: identifier, in: name.nameSpace)

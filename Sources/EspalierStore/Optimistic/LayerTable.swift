@@ -140,6 +140,12 @@ struct LayerTable: Sendable {
     /// Whether a layer applies to a record.
     func hasLayers(_ handle: Handle) -> Bool { handles.contains(handle) }
 
+    /// Whether layers apply to a node of a tree.
+    func hasLayers(ofNodesIn tree: FlattenedTree) -> Bool {
+        !records.isEmpty
+            && tree.entries.contains { records[RecordName(.node, $0.identifier)] != nil }
+    }
+
     /// The handles to which the table adds a reference, with repetitions.
     var retainedHandles: [Handle] {
         records.values.flatMap { [$0.handle] + ($0.confirmed.content?.children ?? []) }
@@ -257,9 +263,13 @@ struct LayerTable: Sendable {
         try delete(key, in: &transaction)
         writer.append(integer: writer.check(seed: key.number))
         let bytes = writer.bytes
-        byteCount += bytes.count
         // A page holds a part and its key.
         let size = valueLimit - 32
+        guard bytes.count / size < UInt16.max else {
+            throw CacheError(
+                .optimisticFull, "A change or operation of \(ByteCount(bytes.count)) is too long.")
+        }
+        byteCount += bytes.count
         for (part, start) in stride(from: 0, to: bytes.count, by: size).enumerated() {
             let end = min(bytes.count, start + size)
             try transaction.put(keyspace, key.bytes(part: part), Array(bytes[start..<end]))

@@ -37,25 +37,32 @@ extension CommitTransaction {
     func apply(_ step: OptimisticStep, in transaction: inout WriteTransaction) throws {
         switch step {
         case .apply(let identifier, let sections):
-            try addLayer(identifier, sections, in: &transaction)
+            try addLayer(identifier, sections, by: .newChange, in: &transaction)
         case .confirm(let identifier, let sections):
-            try confirm(try pendingLayer(identifier), with: sections, in: &transaction)
+            try confirm(
+                try pendingLayer(identifier), as: sections ?? [], replacesChange: sections != nil,
+                in: &transaction)
         case .rollBack(let identifier):
             try rollBack(try pendingLayer(identifier), in: &transaction)
         }
         pins.setLayerEntries(try transaction.statistics(of: keyspaces.layers).entries)
     }
 
-    /// Ends a layer, and writes what takes its place: its own writes if `sections` is nil. Without
-    /// a layer only writes.
+    /// Ends a layer, and writes what is confirmed: its own writes unless `answer` replaces them,
+    /// then the answer. Without a layer only writes the answer.
+    ///
+    /// The layer's own writes can't fail because of what the list has become: an operation that was
+    /// sent could then never end.
     func confirm(
-        _ layer: Layer?, with sections: [BatchSection]?, in transaction: inout WriteTransaction
+        _ layer: Layer?, as answer: [BatchSection], replacesChange: Bool,
+        in transaction: inout WriteTransaction
     ) throws {
-        let writes = try sections ?? layer?.sections ?? []
-        let names = try layeredNames(of: .batch(writes), in: transaction)
+        let own = try replacesChange ? [] : layer?.sections ?? []
+        let names = try layeredNames(of: .batch(own + answer), in: transaction)
         if let layer { try layers.remove(layer, in: &transaction) }
         try changeBelowLayers(names.union(layer?.names ?? []), in: &transaction) { transaction in
-            try apply(writes, in: &transaction)
+            if !own.isEmpty { try apply(own, by: .earlierChange, in: &transaction) }
+            if own.isEmpty || !answer.isEmpty { try apply(answer, in: &transaction) }
         }
     }
 
@@ -80,7 +87,8 @@ extension CommitTransaction {
     }
 
     func addLayer(
-        _ identifier: String, _ sections: [BatchSection], in transaction: inout WriteTransaction
+        _ identifier: String, _ sections: [BatchSection], by author: CollectionWriter.Author,
+        in transaction: inout WriteTransaction
     ) throws {
         guard layers.layer(identifier) == nil else { throw CacheError.pendingChange }
         let names = try names(of: .batch(sections), in: transaction)
@@ -92,7 +100,7 @@ extension CommitTransaction {
         let before = changes
         let shown = try contents(of: names, in: &transaction)
         for name in names { try storeConfirmed(name, shown[name] ?? .init(), in: &transaction) }
-        try apply(sections, in: &transaction)
+        try apply(sections, by: author, in: &transaction)
         for name in names { try finish(name, in: &transaction) }
         try layers.insert(layer, in: &transaction)
         try checkLayerLimit()
@@ -359,12 +367,8 @@ extension CommitTransaction {
         case .collection(let key, let operation):
             let name = RecordName(.collection, key)
             guard names.contains(name) else { return }
-            // Without a collection to edit, the name must not get a handle that has no record.
-            guard try operation.makesCollection || namedRecord(name, in: transaction) != nil else {
-                return
-            }
             try CollectionWriter(self).apply(
-                operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
+                operation, toCollection: key, expecting: nil, by: .earlierChange, handles: handles,
                 in: &transaction)
         case .delete(let name):
             guard names.contains(name) else { return }

@@ -36,8 +36,8 @@ extension CommitTransaction {
             // One of the same name that was added meanwhile keeps its change.
             let isOther = entry.map { $0.number != number } ?? false
             let layer = isOther ? nil : layers.layer(name.change)
-            let own = try replacesChange ? [] : layer?.sections ?? []
-            try confirm(layer, with: own + sections, in: &transaction)
+            try confirm(
+                layer, as: sections, replacesChange: replacesChange, in: &transaction)
         case .revive(let revived):
             name = revived
             try revive(name, in: &transaction)
@@ -70,7 +70,7 @@ extension CommitTransaction {
         if sections.isEmpty {
             try checkLayerLimit()
         } else {
-            try addLayer(draft.name.change, sections, in: &transaction)
+            try addLayer(draft.name.change, sections, by: .newChange, in: &transaction)
         }
     }
 
@@ -101,7 +101,9 @@ extension CommitTransaction {
         entry.attempts = 0
         entry.sections = []
         try layers.set(entry, in: &transaction)
-        if !sections.isEmpty { try addLayer(name.change, sections, in: &transaction) }
+        if !sections.isEmpty {
+            try addLayer(name.change, sections, by: .earlierChange, in: &transaction)
+        }
     }
 
     private func rollBackChange(

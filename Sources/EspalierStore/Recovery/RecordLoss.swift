@@ -125,7 +125,11 @@ extension CommitTransaction {
             counters.rawBytes += UInt64(record.rawByteCount)
         }
         let stored = handles
-        for handle in try transaction.pinnedHandles(keyspaces) + layers.retainedHandles {
+        // Nothing checks the handle of a pin.
+        let pinned = try transaction.pinnedHandles(keyspaces).filter {
+            counterTable.isGivenOut($0) || stored.contains($0)
+        }
+        for handle in pinned + layers.retainedHandles {
             references[handle, default: 0] += 1
         }
         handles.formUnion(references.keys)

@@ -125,6 +125,11 @@ final class IndexTable {
             else { return }
             state.value.pending.add(key, handle, mayBeCut: true)
         }
+        // The range of a damaged group falls to the group before it. If that one is damaged, too,
+        // its names have to be taken from the records before it is written.
+        if let before = try state.value.groups.key(before: range.lower, in: snapshot) {
+            _ = try stored(before, in: snapshot)
+        }
     }
 
     // MARK: - Adding

@@ -192,7 +192,11 @@ struct IndexGroup {
         let head = try reader.byte()
         var dropped = Int(head >> 4)
         var new = Int(head & 7)
-        if dropped == 15 { dropped += Int(clamping: try reader.varint()) }
+        if dropped == 15 {
+            let more = try reader.varint()
+            guard more <= count else { throw .malformed("an entry of the index") }
+            dropped += Int(more)
+        }
         if new == 7 { new += try reader.count() }
         let suffix = reader.position
         try reader.skip(new)

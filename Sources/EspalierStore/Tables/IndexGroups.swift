@@ -219,7 +219,7 @@ struct IndexGroups: ~Copyable {
     private func hasRoomNearby(
         _ group: Group, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        let neighbours = [group.upper, try key(before: group.lower, in: transaction)]
+        let neighbours = [group.upper, try key(before: group.lower, in: transaction.snapshot)]
         return try neighbours.contains { key in
             guard let key else { return false }
             let count = try transaction.withValue(keyspace, key) { $0.byteCount }
@@ -322,7 +322,7 @@ struct IndexGroups: ~Copyable {
             try delete(upper, in: &transaction)
             return group.lower
         }
-        guard let lower = try key(before: group.lower, in: transaction),
+        guard let lower = try key(before: group.lower, in: transaction.snapshot),
             let previous = try stored(lower, in: transaction), previous.byteCount <= room
         else { return nil }
         var merged = previous.list
@@ -344,10 +344,8 @@ struct IndexGroups: ~Copyable {
     }
 
     /// Returns the key of the group before the one that has, or would have, a key.
-    private func key(
-        before key: [UInt8], in transaction: borrowing WriteTransaction
-    ) throws -> [UInt8]? {
-        try transaction.withCursor(keyspace) { cursor in
+    func key(before key: [UInt8], in snapshot: Snapshot) throws -> [UInt8]? {
+        try snapshot.withCursor(keyspace) { cursor in
             let isThere = try cursor.seek(atOrAfter: key) ? cursor.previous() : cursor.last()
             return isThere ? cursor.withKey { [UInt8](copying: $0) } : nil
         }

@@ -294,6 +294,11 @@ extension CommitTransaction {
             needsRecount = true
             return
         }
+        // Nothing checks the handle of a pin, so it may be that of another record.
+        if let record = try readableRecord(handle), !record.isNamed(identifier, in: nameSpace) {
+            needsRecount = true
+            return
+        }
         try states.release(handle, in: transaction)
     }
 

@@ -68,10 +68,10 @@ final class RecordTable {
     /// An estimate of the pages that new values fill. Those that are not in containers yet are
     /// expected to be compressed as the others were.
     var newPages: Int {
-        let (raw, stored) = (counters.value.rawBytes, counters.value.recordBytes)
-        let pending = UInt64(state.value.bytes.count)
-        let expected = raw > pending * 2 ? pending * stored * 5 / (raw * 4) : pending
-        return state.value.newPages.count + Int(min(expected, pending) / 4_000)
+        let raw = Double(counters.value.rawBytes)
+        let pending = Double(state.value.bytes.count)
+        let share = raw > pending * 2 ? Double(counters.value.recordBytes) * 5 / (raw * 4) : 1
+        return state.value.newPages.count + Int(pending * min(share, 1) / 4_000)
             + (pending > 0 ? 1 : 0)
     }
 

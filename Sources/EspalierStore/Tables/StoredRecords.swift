@@ -191,7 +191,14 @@ package final class StoredRecords {
         } catch is FormatError {
             return true
         }
-        return try !snapshot.longChunks(generation.keyspaces, handle).isEmpty
+        var isThere = false
+        try snapshot.forEachKey(
+            in: generation.keyspaces.long, from: ChunkKey(handle.rawValue, 0)
+        ) { key in
+            isThere = ChunkKey(key)?.number == handle.rawValue
+            return false
+        }
+        return isThere
     }
 
     /// Returns the handles that a record refers to, none if it can't be read.
@@ -386,6 +393,12 @@ extension ReadableTransaction where Self: ~Copyable {
 
     /// Returns the bytes of all chunks under a handle.
     package func longByteCount(_ keyspaces: Keyspaces, _ handle: Handle) throws -> Int {
-        try longChunks(keyspaces, handle).reduce(0) { $0 + $1.bytes.count }
+        var sum = 0
+        try forEach(in: keyspaces.long, from: ChunkKey(handle.rawValue, 0)) { key, value in
+            guard ChunkKey(key)?.number == handle.rawValue else { return false }
+            sum += value.byteCount
+            return true
+        }
+        return sum
     }
 }

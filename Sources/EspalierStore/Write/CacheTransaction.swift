@@ -121,7 +121,9 @@ public final class CacheTransaction {
             flattener.maxAge = maxAge
             let roots = try models.map { try flattener.root(of: $0) }
             let tree = flattener.finish()
-            isPlain = tree.mergesAll && !tree.hasProjections && !tree.hasDifferences
+            isPlain =
+                tree.mergesAll && !tree.hasProjections && !tree.hasDifferences
+                && !commit.layers.hasLayers(ofNodesIn: tree)
             return .nodes(tree, roots: roots)
         }
         return isPlain && commit.mixedRecords == mixed
@@ -154,29 +156,70 @@ public final class CacheTransaction {
     }
 
     /// Sets the collection under `key`. Nodes that a read of the model's type returns, fresh or
-    /// not, stay as they are; the other models are stored.
+    /// not, stay as they are. Models that were deleted are left out, with those that require a
+    /// deleted one; the other models are stored.
     func setCollection<Model: IdentifiedModel>(
         keepingNodesOf models: [Model], forKey key: String, policy: TreePolicy, source: Int
     ) throws {
         guard !key.isEmpty else { throw CacheError.noIdentifier }
-        let stored = models.map { model in
-            model.modelIdentifier.flatMap { read(Model.self, $0) == nil ? nil : $0 }
+        // A list keeps its elements from eviction. So if some of them were deleted, then these are
+        // the models that are not found.
+        let hasDeletedElements = try hasDeletedElements(key)
+        var kept: [(model: Model, stored: String?)] = []
+        for model in models {
+            var reason: MissReason?
+            let stored = model.modelIdentifier.flatMap { identifier in
+                let node = read { reader in
+                    let outcome = try reader.node(Model.self, identifier)
+                    reason = outcome.reason
+                    return outcome
+                }
+                return node == nil ? nil : identifier
+            }
+            let isDeleted = reason == .deleted || reason == .notFound && hasDeletedElements
+            if !isDeleted { kept.append((model, stored)) }
         }
         try write { flattener in
             flattener.policy = policy
-            var values = try zip(models, stored).map { model, stored in
+            var values = try kept.map { model, stored in
                 stored != nil
                     ? nil : try flattener.value { try ModelStorage.encode(model, into: $0) }
             }
             var tree = flattener.finish()
-            for (index, stored) in stored.enumerated() {
-                guard let stored else { continue }
+            for (index, element) in kept.enumerated() {
+                guard let stored = element.stored else { continue }
                 values[index] = ValueDraft(node: tree.count + tree.storedNodes.count)
                 tree.storedNodes.append(stored)
             }
             return .collection(
                 key, .replaceAll(values.compactMap(\.self)), tree, source: source)
         }
+    }
+
+    /// Returns whether the stored collection under `key` has elements whose node was deleted.
+    private func hasDeletedElements(_ key: String) throws -> Bool {
+        guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0,
+            let open = transaction.take()
+        else { return false }
+        let result = Result { try hasDeletedElements(key, in: open) }
+        transaction = consume open
+        return try result.get()
+    }
+
+    private func hasDeletedElements(
+        _ key: String, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard let record = try commit.namedRecord(RecordName(.collection, key), in: transaction),
+            let list = try? SegmentList(record),
+            // A segment that can't be read tells nothing.
+            let elements = try? SegmentEditor(commit, list).elements(
+                0..<list.count, in: transaction)
+        else { return false }
+        for target in elements.compactMap(\.target)
+        where try commit.states.entry(target, in: transaction).flags.contains(.tombstone) {
+            return true
+        }
+        return false
     }
 
     /// Deletes the node `identifier`, as ``NormalizedCache/delete(_:)`` does.

@@ -8,19 +8,36 @@ struct CollectionWriter {
 
     init(_ commit: CommitTransaction) { self.commit = commit }
 
+    /// Whose edit is applied.
+    enum Author {
+        /// That of a write, which knows the list.
+        case write
+        /// That of an optimistic change. Nodes that the list has already are not inserted: a list
+        /// from the server may have what the change adds.
+        case newChange
+        /// That of an optimistic change which was made for an earlier state of the list. It also
+        /// does what it can where indexes lie outside of the list, or where there is none.
+        case earlierChange
+    }
+
     /// Applies an operation to the collection under `key`. `handles` are the handles of the tree's
     /// nodes, and of the stored nodes after them, to which the drafts refer by index.
     ///
-    /// - Parameter clamps: Whether the edit does what it can where indexes lie outside of the
-    ///   collection, instead of throwing.
     /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
     ///   `.notFound` if there is none or a segment of it can't be read, `.outOfRange` for an index
     ///   outside it.
     func apply(
         _ operation: CollectionOperation, toCollection key: String,
-        expecting neighbours: CollectionNeighbours?, clamps: Bool = false, handles: [Handle],
-        in transaction: inout WriteTransaction
+        expecting neighbours: CollectionNeighbours?, by author: Author = .write,
+        handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
+        let clamps = author == .earlierChange
+        // The name must not get a handle that has no record.
+        if clamps, !operation.makesCollection,
+            try commit.namedRecord(RecordName(.collection, key), in: transaction) == nil
+        {
+            return
+        }
         let written = commit.counters.recordsWritten
         let slot = try commit.slot(.collection, key, in: &transaction)
         let old = slot.old.flatMap { try? SegmentList($0) }
@@ -38,17 +55,9 @@ struct CollectionWriter {
             case .replaceAll(let drafts):
                 try editor.replaceAll(elements(drafts), in: &transaction)
             case .edit(let edit):
-                try editor.removeDeletedElements(in: &transaction)
-                let visible = try editor.visibleElements(in: transaction)
-                let count = visible.count
-                var range = edit.range ?? count..<count
-                if clamps { range = range.clamped(to: 0..<count) }
-                try check(neighbours, around: range, editor, visible, in: &transaction)
-                guard range.lowerBound >= 0, range.upperBound <= count else {
-                    throw CacheError.outOfRange(count)
-                }
-                try editor.replace(
-                    range, of: visible, with: elements(edit.elements), in: &transaction)
+                try replace(
+                    edit.range, with: elements(edit.elements), of: &editor, expecting: neighbours,
+                    by: author, in: &transaction)
             case .appendNew(let drafts):
                 try editor.removeDeletedElements(in: &transaction)
                 try editor.appendNew(elements(drafts), in: &transaction)
@@ -76,14 +85,38 @@ struct CollectionWriter {
         } catch is SegmentEditor.UnreadableSegment {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
         }
-        try write(editor.list, key, at: slot, in: &transaction)
+        try write(
+            editor.list, key, at: slot, isEdit: old != nil && operation.isEdit, in: &transaction)
         if commit.counters.recordsWritten > written {
             commit.changes.change(key: key, in: .collection)
         }
     }
 
+    /// Replaces the elements of a range, or appends some if there is no range.
+    private func replace(
+        _ range: Range<Int>?, with elements: [StoredElement], of editor: inout SegmentEditor,
+        expecting neighbours: CollectionNeighbours?, by author: Author,
+        in transaction: inout WriteTransaction
+    ) throws {
+        try editor.removeDeletedElements(in: &transaction)
+        let visible = try editor.visibleElements(in: transaction)
+        let count = visible.count
+        var range = range ?? count..<count
+        if author == .earlierChange { range = range.clamped(to: 0..<count) }
+        try check(neighbours, around: range, editor, visible, in: &transaction)
+        guard range.lowerBound >= 0, range.upperBound <= count else {
+            throw CacheError.outOfRange(count)
+        }
+        var inserted = elements
+        if author != .write {
+            let known = editor.targets(of: visible, outside: range, in: transaction)
+            inserted.removeAll { $0.target.map(known.contains) ?? false }
+        }
+        try editor.replace(range, of: visible, with: inserted, in: &transaction)
+    }
+
     /// Returns the runs of neighbouring positions, in order.
-    private static func ranges(of positions: Set<Int>) -> [Range<Int>] {
+    fileprivate static func ranges(of positions: Set<Int>) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for position in positions.sorted() {
             if let last = ranges.last, last.upperBound == position {
@@ -111,17 +144,20 @@ struct CollectionWriter {
         else { throw CacheError.outOfDate }
     }
 
-    /// Writes the record of a collection. Its segments are written before.
+    /// Writes the record of a collection. Its segments are written before. An edit dates the list,
+    /// and leaves it how old it may be.
     func write(
-        _ list: SegmentList, _ key: String, at slot: RecordSlot,
+        _ list: SegmentList, _ key: String, at slot: RecordSlot, isEdit: Bool = false,
         in transaction: inout WriteTransaction
     ) throws {
+        let known = try isEdit ? commit.states.entry(slot.handle, in: transaction).expiry : nil
         let content = RecordContent(
             nameSpace: .collection, identifier: key, children: list.segments.map(\.handle),
             values: list.values[...])
         try commit.put(content, at: slot, in: &transaction)
         try commit.states.noteWrite(
-            slot.handle, at: WriteTime(commit.now), maxAge: commit.entryMaxAge, in: transaction)
+            slot.handle, at: WriteTime(commit.now), maxAge: known ?? commit.entryMaxAge,
+            in: transaction)
     }
 }
 
@@ -198,11 +234,23 @@ struct SegmentEditor {
         guard !visible.hidden.isEmpty else {
             return try replace(range, with: elements, in: &transaction)
         }
-        for index in range.reversed() {
-            let position = visible.position(index)
-            _ = try remove(position..<position + 1, in: &transaction)
+        for run in CollectionWriter.ranges(of: Set(range.map(visible.position))).reversed() {
+            _ = try remove(run, in: &transaction)
         }
         try insert(elements, at: visible.position(range.lowerBound), in: &transaction)
+    }
+
+    /// Returns the nodes to which the elements outside of a range refer, of those that reads
+    /// return; none if a segment can't be read.
+    func targets(
+        of visible: VisibleElements, outside range: Range<Int>,
+        in transaction: borrowing WriteTransaction
+    ) -> Set<Handle> {
+        guard let elements = try? elements(0..<list.count, in: transaction) else { return [] }
+        let others = Set(visible.hidden).union(range.map(visible.position))
+        return Set(
+            elements.indices.lazy.filter { !others.contains($0) }.compactMap { elements[$0].target }
+        )
     }
 
     /// Replaces the elements of a range.

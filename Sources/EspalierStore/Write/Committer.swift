@@ -228,7 +228,8 @@ final class Committer: Sendable {
                 }
                 attempts.add(step)
                 if let pages {
-                    needed = max(needed + max(16, needed / 2), pages)
+                    let most = try RoomMaker.mostPages(of: generation)
+                    needed = max(pages, min(most, needed + max(16, needed / 2)))
                 } else {
                     // LMDB does not say how many pages the transaction needed.
                     ranOut = true

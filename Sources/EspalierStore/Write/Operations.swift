@@ -7,6 +7,7 @@ extension CommitTransaction {
     /// some.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         changes.source = operation.source
+        entryMaxAge = nil
         keptByPins.removeAll()
         try applyBelowLayers(operation, in: &transaction)
         try flagSuspects(in: transaction)
@@ -111,6 +112,12 @@ extension CommitTransaction {
         _ name: RecordName, in transaction: inout WriteTransaction
     ) throws {
         let (nameSpace, identifier) = (name.nameSpace, name.identifier.string)
+        if var layered = layers.records[name], layered.confirmed.content != nil {
+            expiryMark = .any
+            layered.confirmed.maxAge = 0
+            layered.confirmed.writtenAt = layered.confirmed.writtenAt ?? WriteTime(now)
+            try layers.set(layered.confirmed, of: name, at: layered.handle, in: &transaction)
+        }
         guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot),
             let record = try readableRecord(match.handle), record.isNamed(identifier, in: nameSpace)
         else { return }

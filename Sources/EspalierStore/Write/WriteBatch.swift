@@ -267,13 +267,19 @@ struct BatchSection: Sendable {
 }
 
 extension CommitTransaction {
-    func apply(_ sections: [BatchSection], in transaction: inout WriteTransaction) throws {
-        for section in sections { try apply(section, in: &transaction) }
+    func apply(
+        _ sections: [BatchSection], by author: CollectionWriter.Author = .write,
+        in transaction: inout WriteTransaction
+    ) throws {
+        for section in sections { try apply(section, author, in: &transaction) }
         counters.writes += 1
     }
 
     /// Writes the nodes of a section, then takes its steps in their order.
-    private func apply(_ section: BatchSection, in transaction: inout WriteTransaction) throws {
+    private func apply(
+        _ section: BatchSection, _ author: CollectionWriter.Author,
+        in transaction: inout WriteTransaction
+    ) throws {
         if !layers.isEmpty {
             try reserveLayeredNodes(of: section.tree, among: nil, in: &transaction)
         }
@@ -287,7 +293,7 @@ extension CommitTransaction {
                 try writeKey(key, value, handles, in: &transaction)
             case .collection(let key, let operation):
                 try CollectionWriter(self).apply(
-                    operation, toCollection: key, expecting: nil, handles: handles,
+                    operation, toCollection: key, expecting: nil, by: author, handles: handles,
                     in: &transaction)
             case .delete(let name):
                 if try delete(name.nameSpace, name.identifier.string, in: &transaction) {

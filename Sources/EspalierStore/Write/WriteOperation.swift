@@ -172,6 +172,11 @@ enum CollectionOperation: Sendable {
     /// elements, those whose node was deleted too.
     case removeAll(@Sendable (CommitTransaction, Snapshot) throws -> Set<Int>)
 
+    /// Whether the operation keeps what it does not name.
+    var isEdit: Bool {
+        if case .replaceAll = self { false } else { true }
+    }
+
     /// Whether the operation makes a collection that is not there.
     var makesCollection: Bool {
         switch self {

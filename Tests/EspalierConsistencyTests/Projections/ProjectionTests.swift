@@ -1,5 +1,6 @@
 import EspalierConsistency
 import EspalierModels
+import Synchronization
 import Testing
 
 @MainActor @Suite("Several types of one identifier are kept consistent by merging")
@@ -89,6 +90,105 @@ struct ProjectionTests {
         #expect(screen.model as? Profile == expected)
         #expect(screen.updates == [.changed(["1", "2"])])
     }
+
+    // MARK: Foreign nodes
+
+    /// A story as one screen has it, with its author.
+    private struct Story: ProjectedModel, Equatable {
+        var title = "old"
+        var author = Writer(id: 1)
+        let modelIdentifier: String? = "Story"
+
+        func storedValue(_ name: String) -> Any? {
+            name == "title" ? title : name == "author" ? author : nil
+        }
+        func merge(_ model: any Model) -> any Model {
+            guard let other = model as? any ProjectedModel else { return self }
+            if let story = other as? Story { return story }
+            var new = self
+            ModelMembers.take(&new.title, named: "title", from: other)
+            ModelMembers.take(&new.author, named: "author", from: other)
+            return new
+        }
+        func map(_ transform: (any Model) -> (any Model)?) -> Story? {
+            (transform(author) as? Writer).map { Story(title: title, author: $0) }
+        }
+        func forEach(_ visit: (any Model) -> Void) { visit(author) }
+    }
+
+    private struct Writer: ProjectedModel, Equatable {
+        let id: Int
+        var name = "old"
+        var modelIdentifier: String? { "Writer:\(id)" }
+
+        func storedValue(_ name: String) -> Any? { name == "name" ? self.name : nil }
+        func merge(_ model: any Model) -> any Model {
+            guard let other = model as? any ProjectedModel else { return self }
+            var new = self
+            ModelMembers.take(&new.name, named: "name", from: other)
+            return new
+        }
+        func map(_ transform: (any Model) -> (any Model)?) -> Writer? { self }
+        func forEach(_ visit: (any Model) -> Void) {}
+    }
+
+    /// The same records as another screen has them.
+    private struct Card<Author: Model & Equatable>: ProjectedModel, Equatable {
+        var title = "old"
+        var author: Author
+        let modelIdentifier: String? = "Story"
+
+        func storedValue(_ name: String) -> Any? {
+            name == "title" ? title : name == "author" ? author : nil
+        }
+        func map(_ transform: (any Model) -> (any Model)?) -> Card? {
+            (transform(author) as? Author).map { Card(title: title, author: $0) }
+        }
+        func forEach(_ visit: (any Model) -> Void) { visit(author) }
+    }
+
+    private struct Name: ProjectedModel, Equatable {
+        let id: Int
+        var name = "old"
+        var modelIdentifier: String? { "Writer:\(id)" }
+        func storedValue(_ name: String) -> Any? { name == "name" ? self.name : nil }
+        func map(_ transform: (any Model) -> (any Model)?) -> Name? { self }
+        func forEach(_ visit: (any Model) -> Void) {}
+    }
+
+    /// Posts a model, and returns the nodes that are reported as foreign.
+    private func foreignNodes(posting model: any Model) async -> Set<String> {
+        let reported = Mutex<Set<String>>([])
+        manager.post(
+            model, context: nil, time: ChangeTime(),
+            onForeignNodes: { nodes in reported.withLock { $0.formUnion(nodes) } })
+        await manager.flush()
+        return reported.withLock { $0 }
+    }
+
+    @Test("A child that another type has replaced is reported, whatever else has changed")
+    func replacedChild() async {
+        for title in ["old", "new"] {
+            let screen = manager.screen(Story())
+            let card = Card(title: title, author: Name(id: 2))
+            #expect(await foreignNodes(posting: card) == ["Story"])
+            #expect(screen.model as? Story == Story(title: title))
+        }
+    }
+
+    @Test("A change that a merge takes over as a whole is not reported")
+    func takenAsWhole() async {
+        let screen = manager.screen(Story())
+        let card = Card(title: "new", author: Name(id: 1, name: "new"))
+        #expect(await foreignNodes(posting: card) == [])
+        let new = Story(title: "new", author: Writer(id: 1, name: "new"))
+        #expect(screen.model as? Story == new)
+        #expect(await foreignNodes(posting: Card(author: Writer(id: 2))) == [])
+        #expect(screen.model as? Story == Story(author: Writer(id: 2)))
+        #expect(await foreignNodes(posting: Story()) == [])
+    }
+
+    // MARK: Later updates
 
     @Test("Children that a merge kept are updated later")
     func keptAreListened() async {

@@ -57,6 +57,11 @@ import Foundation
     let parent: Field<Category>
 }
 
+@Normalized(.codable) struct Crate {
+    @Stored("packing_type") let packingType: String
+    let weight: Double
+}
+
 nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldValue {
     case eur
     case sek
@@ -131,6 +136,62 @@ nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldV
     var modelIdentifier: String? { nil }
 }
 
+@Normalized nonisolated enum Manual: Codable {
+    case manualState(ManualState)
+    case url(URL)
+    /// A kind that this file does not know.
+    case unknown(CatalogJSON)
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(ManualState.self),
+            ["none", "on-request"].contains(value.rawValue)
+        {
+            self = .manualState(value)
+        } else if let value = try? container.decode(URL.self),
+            (try? container.decode(String.self)) == value.absoluteString
+        {
+            self = .url(value)
+        } else if let value = try? container.decode(ManualState.self) {
+            self = .manualState(value)
+        } else {
+            self = .unknown(try container.decode(CatalogJSON.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .manualState(let value): try container.encode(value)
+        case .url(let value): try container.encode(value)
+        case .unknown(let value): try container.encode(value)
+        }
+    }
+}
+
+nonisolated enum ManualState: RawRepresentable, Codable, Hashable, Sendable, FieldValue {
+    case noneCase
+    case onRequest
+    /// A value that this file does not know.
+    case unknown(String)
+
+    init(rawValue: String) {
+        switch rawValue {
+        case "none": self = .noneCase
+        case "on-request": self = .onRequest
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    var rawValue: String {
+        switch self {
+        case .noneCase: "none"
+        case .onRequest: "on-request"
+        case .unknown(let value): value
+        }
+    }
+}
+
 /// What is shown of a product.
 @Normalized nonisolated enum Medium: Codable {
     case image(Image)
@@ -165,6 +226,36 @@ nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldV
     }
 }
 
+@Normalized nonisolated enum Packing: Codable {
+    case wooden(Crate)
+    case tube(Tube)
+    /// A kind that this file does not know.
+    case unknown(CatalogJSON)
+
+    private nonisolated enum Discriminator: String, CodingKey {
+        case key = "packing_type"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let members = try? decoder.container(keyedBy: Discriminator.self)
+        switch try? members?.decode(String.self, forKey: .key) {
+        case "wooden"?: self = .wooden(try container.decode(Crate.self))
+        case "tube"?: self = .tube(try container.decode(Tube.self))
+        default: self = .unknown(try container.decode(CatalogJSON.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .wooden(let value): try container.encode(value)
+        case .tube(let value): try container.encode(value)
+        case .unknown(let value): try container.encode(value)
+        }
+    }
+}
+
 @Normalized(.codable) struct Price {
     let amount: Double
     let currency: Currency
@@ -179,14 +270,19 @@ nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldV
     let `default`: Bool
     let extra: Field<CatalogJSON>
     let homepage: Field<URL>
+    let manual: Field<Manual>
     let media: Field<[Medium]>
     let name: String
+    let packing: Field<Packing>
     let price: Price
     @Stored("released_at") let releasedAt: Field<Date>
     @Stored("replaced_by") let replacedBy: Field<Product>
     let reviews: Field<[Review]>
+    /// When it is sold.
+    let season: Field<Season>
     let size: Field<Extent>
     let sizes: Field<[Int?]>
+    let source: Field<Source>
     /// Null before the first review.
     let stars: Field<Stars>
     let state: State
@@ -211,6 +307,58 @@ nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldV
 @Normalized(.codable) struct Reviewer {
     let id: Int
     let name: String
+}
+
+nonisolated enum Season: RawRepresentable, Codable, Hashable, Sendable, FieldValue {
+    case summer
+    case winter
+    /// A value that this file does not know.
+    case unknown(String)
+
+    init(rawValue: String) {
+        switch rawValue {
+        case "summer": self = .summer
+        case "winter": self = .winter
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    var rawValue: String {
+        switch self {
+        case .summer: "summer"
+        case .winter: "winter"
+        case .unknown(let value): value
+        }
+    }
+}
+
+@Normalized nonisolated enum Source: Codable {
+    case url(URL)
+    case string(String)
+    /// A kind that this file does not know.
+    case unknown(CatalogJSON)
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(URL.self),
+            (try? container.decode(String.self)) == value.absoluteString
+        {
+            self = .url(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else {
+            self = .unknown(try container.decode(CatalogJSON.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .url(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .unknown(let value): try container.encode(value)
+        }
+    }
 }
 
 nonisolated enum Stars: RawRepresentable, Codable, Hashable, Sendable, FieldValue {
@@ -272,6 +420,12 @@ nonisolated enum State: RawRepresentable, Codable, Hashable, Sendable, FieldValu
         case .unknown(let value): value
         }
     }
+}
+
+@Normalized(.codable) struct Tube {
+    let length: Double?
+    @Stored("packing_type") let packingType: String
+    let weight: Double
 }
 
 @Normalized(.codable, policy: .merge) struct Video {

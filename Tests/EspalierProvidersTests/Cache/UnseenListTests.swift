@@ -112,6 +112,31 @@ struct UnseenListTests {
         #expect(stored() == [5, 6])
     }
 
+    @Test("Screens that show edits of a list which was not read hear that it is empty")
+    func emptyAfterEdits() async throws {
+        let provider = await providerOfExpired()
+        provider.append(list(3))
+        let paused = self.provider()
+        paused.fetchDataFromCache(withCacheKey: "all") { _, _ in }
+        await manager.flush()
+        #expect(provider.data.ids == [3] && paused.data.ids == [3])
+        paused.isPaused = true
+        put()
+        cache.setCollection([], forKey: "all", options: CacheWriteOptions()) { _ in }
+        delegate.changes = []
+        let other = CollectionDataProvider<ParentModel>(dataModelManager: manager)
+        #expect(try await other.fetch("all")?.ids == [])
+        #expect(provider.data.isEmpty && delegate.changes == [.reset])
+        // The element that is shown is not in the list any more.
+        other.append(list(4, 5))
+        paused.update(.named(3, "new"), at: 0)
+        await manager.flush()
+        #expect(provider.data.ids == [4, 5] && stored() == [4, 5])
+        paused.isPaused = false
+        await manager.flush()
+        #expect(paused.data.ids == [4, 5])
+    }
+
     @Test("A list that a fetch did not find stays unknown when the cache is emptied")
     func missedThenEmptied() async {
         let provider = provider()

@@ -22,6 +22,27 @@ struct ConsistentCollectionTests {
         ParentModel(id: id, name: "p\(id)", requiredChild: .row(child, name))
     }
 
+    /// A model that counts how often the index looks below it.
+    private struct Row: Model, Equatable {
+        static let visits = Guarded(0)
+        let id: Int
+        var modelIdentifier: String? { "Row:\(id)" }
+        func map(_ transform: (any Model) -> (any Model)?) -> Row? { self }
+        func forEach(_ visit: (any Model) -> Void) { Self.visits.withLock { $0 += 1 } }
+    }
+
+    @Test("The first append of many elements indexes each of them a few times")
+    func appendOfMany() async {
+        let list = await rig.collection("rows", of: Row.self)
+        let count = 2_000
+        list.append((0..<count).map { Row(id: $0) })
+        await rig.flush()
+        #expect(Row.visits.withLock { $0 } <= 4 * count)
+        list.append((count..<2 * count).map { Row(id: $0) })
+        await rig.flush()
+        #expect(Row.visits.withLock { $0 } <= 8 * count)
+    }
+
     @Test(
         "An element that is changed elsewhere is updated here, and only here",
         arguments: 0..<4)

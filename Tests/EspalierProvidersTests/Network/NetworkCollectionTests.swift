@@ -82,6 +82,20 @@ struct NetworkCollectionTests {
         #expect(await run(stale, cached: nil, fails: true) == failed)
     }
 
+    @Test("The cache alone misses a list that has expired, also if it is shown")
+    func cacheOnlyOfShown() async throws {
+        cache.inner.put(list(1), "all")
+        let provider = provider()
+        #expect(try await provider.fetch("all", policy: .cacheOnly) { list(2) }.ids == [1])
+        #expect(try await provider.fetch("all", policy: .cacheOnly) { list(2) }.ids == [1])
+        cache.expire("all")
+        let expired = MissReason.expired(path: "all", age: .seconds(60))
+        await #expect(throws: FetchError.miss(expired)) {
+            try await provider.fetch("all", policy: .cacheOnly) { list(2) }
+        }
+        #expect(provider.missReason == expired && provider.data.ids == [1])
+    }
+
     @Test("A hundred providers are one request and one write, and get the steps")
     func hundred() async throws {
         cache.inner.state.withLock { $0.collections["all"] = list(1, 2) }

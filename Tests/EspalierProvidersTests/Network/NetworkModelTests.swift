@@ -92,6 +92,33 @@ struct NetworkModelTests {
         #expect(await run(stale, cached: nil, fails: true) == failed)
     }
 
+    @Test("The cache alone misses what has expired or was evicted, also if it is shown")
+    func cacheOnlyOfShown() async throws {
+        put("old")
+        let provider = provider()
+        @MainActor func fetch() async throws -> String? {
+            try await provider.fetch(key, policy: .cacheOnly) { throw NetworkFailure() }?.name
+        }
+        #expect(try await fetch() == "old")
+        #expect(try await fetch() == "old" && provider.missReason == nil)
+        cache.expire(key)
+        let expired = MissReason.expired(path: key, age: .seconds(60))
+        await #expect(throws: FetchError.miss(expired)) { try await fetch() }
+        #expect(provider.missReason == expired && provider.data?.name == "old")
+        let evicted = self.provider()
+        evicted.setData(.named(2, "shown"))
+        await manager.flush()
+        cache.miss("ParentModel:2", .notFound)
+        await #expect(throws: FetchError.miss(.notFound)) {
+            try await evicted.fetch("ParentModel:2", policy: .cacheOnly) { .named(2, "new") }
+        }
+        #expect(evicted.data?.name == "shown")
+        cache.miss("ParentModel:2", .unavailable(detail: "closed"))
+        await #expect(throws: MissReason.unavailable(detail: "closed")) {
+            try await evicted.fetch("ParentModel:2", policy: .cacheOnly) { .named(2, "new") }
+        }
+    }
+
     @Test("What the cache has is shown while the network is still asked")
     func cacheAtOnce() async throws {
         put("old", isExpired: true)
@@ -185,6 +212,64 @@ struct NetworkModelTests {
         try await provider.fetch(key, policy: .networkThenCache) { try await network.ask() }
         await manager.flush()
         #expect(provider.data?.name == "new" && stored() == "new")
+    }
+
+    @Test("An answer between the commit of an update in one step and its reply is out of date")
+    func updatedInOneStep() async throws {
+        put("old")
+        let (provider, network) = (provider(), StepNetwork<ParentModel>())
+        let task = Task {
+            try await provider.fetch(key, policy: .networkThenCache) { try await network.ask() }
+        }
+        await network.calls.reaches(1)
+        cache.isHolding = true
+        let update = Task {
+            try await manager.update(ParentModel.self, key) { .named($0.id, $0.name + "+") }
+        }
+        await until { stored() == "old+" }
+        network.answer(1, with: .success(.named(1, "older")))
+        _ = try await task.value
+        cache.isHolding = false
+        cache.release()
+        #expect(try await update.value.name == "old+")
+        await manager.flush()
+        #expect(provider.data?.name == "old+" && stored() == "old+")
+        #expect(delegate.outcomes == ["out of date"])
+    }
+
+    @Test("An update in one step that fails does not make the network's answer out of date")
+    func failedUpdateInOneStep() async throws {
+        let (provider, network) = (provider(), StepNetwork<ParentModel>())
+        let task = Task {
+            try await provider.fetch(key, policy: .networkThenCache) { try await network.ask() }
+        }
+        await network.calls.reaches(1)
+        await #expect(throws: MissReason.notFound) {
+            try await manager.update(ParentModel.self, key) { $0 }
+        }
+        network.answer(1, with: .success(.named(1, "new")))
+        #expect(try await task.value?.name == "new")
+        await manager.flush()
+        #expect(stored() == "new" && delegate.outcomes == ["shown"])
+    }
+
+    @Test("Changes are kept as long as a request is open that began before them")
+    func recentRoots() {
+        var roots = RecentRoots()
+        roots.note(ParentModel.self, "a")
+        #expect(roots.count == 0)
+        let first = roots.beginRequest()
+        for number in 0..<100 { roots.note(ParentModel.self, "\(number)") }
+        let second = roots.beginRequest()
+        roots.note(ParentModel.self, "0")
+        #expect(roots.count == 100 && roots.hasChanged("99", as: ParentModel.self, since: first))
+        roots.endRequest(first)
+        #expect(roots.count == 1 && roots.hasChanged("0", as: ParentModel.self, since: second))
+        let third = roots.beginRequest()
+        roots.endRequest(third)
+        #expect(roots.count == 1)
+        roots.endRequest(second)
+        #expect(roots.count == 0)
     }
 
     @Test("A failed request does not let the cache undo what was set meanwhile")

@@ -129,6 +129,8 @@ struct SavingTests {
 
     @Test("An update in one step whose cache never replies is an error")
     func update() async {
+        cache.inner.setModel(ParentModel(id: 1), forKey: "ParentModel:1", context: nil)
+        cache.reply(.never, to: "ParentModel:1")
         await #expect(throws: DataProviderError.noAnswer) {
             try await manager.update(ParentModel.self, "ParentModel:1") { $0 }
         }

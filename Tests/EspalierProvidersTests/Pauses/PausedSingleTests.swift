@@ -54,6 +54,34 @@ struct PausedSingleTests {
         #expect(provider.data == nil && delegate.contexts == ["context"])
     }
 
+    @Test("A model that is deleted and written again during a pause is shown on resuming")
+    func writtenAgain() async throws {
+        let cache = SharedCache()
+        let manager = DataModelManager(cache: cache)
+        let provider = DataProvider<ParentModel>(dataModelManager: manager)
+        provider.delegate = delegate
+        provider.setData(.named(1, "old"))
+        await manager.flush()
+        provider.isPaused = true
+        manager.deleteModel(ParentModel.named(1, "old"))
+        await manager.flush()
+        manager.updateModel(ParentModel.named(1, "new"))
+        await manager.flush()
+        #expect(provider.data?.name == "old" && delegate.calls == 0)
+        provider.isPaused = false
+        await manager.flush()
+        await until { provider.data?.name == "new" }
+        // It is kept consistent, and a deletion without another write leaves nothing.
+        manager.updateModel(ParentModel.named(1, "newer"))
+        await manager.flush()
+        #expect(provider.data?.name == "newer")
+        provider.isPaused = true
+        manager.deleteModel(ParentModel.named(1, "newer"))
+        provider.isPaused = false
+        await manager.flush()
+        #expect(provider.data == nil)
+    }
+
     @Test("A model that is set during a pause is shown, and not overwritten by earlier changes")
     func sets() async {
         let provider = paused()

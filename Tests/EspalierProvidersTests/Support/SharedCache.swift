@@ -191,11 +191,20 @@ final class SharedCache: SharedCacheDelegate {
         readStaleModel(type, forKey: identifier) { completion($0.map(\.value)) }
     }
 
-    /// Never replies.
     func updateModel<T: SimpleModel>(
         _ type: T.Type, identifier: String, _ change: @escaping @Sendable (T) throws -> T,
         completion: @escaping @Sendable (Result<T, any Error>) -> Void
-    ) {}
+    ) {
+        guard let model = inner.model(identifier, type) else {
+            return completion(.failure(MissReason.notFound))
+        }
+        let result = Result { try change(model) }
+        write(
+            [identifier], nil,
+            {
+                if let new = try? result.get() { setModel(new, forKey: identifier, context: nil) }
+            }, { error in completion(error.map { .failure($0) } ?? result) })
+    }
 
     func followChanges(
         notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void

@@ -86,6 +86,24 @@ struct BudgetChangeTests {
         cache.close()
     }
 
+    @Test("A budget that damage has raised in the file is lowered to that of `guard`")
+    func damagedBudget() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(.forTests(budget: Self.small))
+        let names = try cache.overfill(budgets: 0.2)
+        try cache.generation.store(Self.large)
+        cache.close()
+        for round in 0..<2 {
+            cache = try scratch.open(.forTests(budget: Self.large))
+            #expect(cache.budget == Self.small)
+            #expect(round > 0 || !cache.arePresent(names).contains(false))
+            let watch = SizeWatch(scratch.directory)
+            try cache.overfill(budgets: 1.2, prefix: "z")
+            #expect(watch.stop() <= Self.small)
+            cache.close()
+        }
+    }
+
     @Test("A smaller budget keeps trees whole")
     func trees() throws {
         let scratch = try Scratch()

@@ -103,6 +103,25 @@ struct PinTests {
         }
     }
 
+    @Test("A pin whose damaged handle is that of another record takes no reference from it")
+    func flipped() throws {
+        try withCache(Self.configuration) { cache in
+            try cache.set(Person("p:other", "Ben")).wait()
+            try cache.set(feed).wait()
+            try cache.pin("f:1").wait()
+            let other = try present(cache.handle("p:other"))
+            try cache.tamper { transaction, keyspaces in
+                let key = keyspaces.indexKey(.node, "f:1")
+                try #require(try transaction.value(keyspaces.pins, key) != nil)
+                try transaction.put(keyspaces.pins, key, other.storedBytes)
+            }
+            try cache.unpin("f:1").wait()
+            try expectClean(cache)
+            #expect(try cache.state("p:other").referenceCount == 0)
+            #expect(try cache.state("f:1").referenceCount == 0)
+        }
+    }
+
     @Test("Pinning twice pins once, and unpinning twice unpins once")
     func twice() throws {
         try withCache(Self.configuration) { cache in

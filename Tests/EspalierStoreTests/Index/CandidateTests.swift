@@ -143,6 +143,42 @@ struct CandidateTests {
         }
     }
 
+    @Test("A write that meets the second of two damaged groups keeps the names of both")
+    func neighbours() throws {
+        try withCache { cache in
+            let people = (0..<3_000).map { Person("person:\($0 * 7_919)", "\($0)") }
+            try cache.set(people).wait()
+            let names = people.map { $0.modelIdentifier ?? "" }
+            let before = try names.map { try present(cache.handle($0)) }
+            let (groups, keys) = try cache.readStorage { transaction, keyspaces in
+                var groups: [[UInt8]] = []
+                try transaction.forEachKey(in: keyspaces.index, from: [] as [UInt8]) {
+                    groups.append([UInt8](copying: $0))
+                    return true
+                }
+                return (groups, names.map { keyspaces.indexKey(.node, $0) })
+            }
+            try #require(groups.count > 4)
+            /// Returns a name that one of the groups holds.
+            func name(in group: Int) throws -> String {
+                let place = keys.firstIndex { key in
+                    !key.lexicographicallyPrecedes(groups[group])
+                        && key.lexicographicallyPrecedes(groups[group + 1])
+                }
+                return names[try #require(place)]
+            }
+            let (first, second) = (try name(in: 1), try name(in: 2))
+            try cache.tamperIndex {
+                $0.damageGroup(of: first)
+                $0.damageGroup(of: second)
+            }
+            try cache.set(Person(second, "new")).wait()
+            #expect(try names.map { try present(cache.handle($0)) } == before)
+            #expect(cache.read(Person.self, first) != nil)
+            try expectClean(cache)
+        }
+    }
+
     @Test("An index that is rebuilt from the records is equal to the one that was lost")
     func rebuilt() throws {
         try withCache { cache in

@@ -116,6 +116,31 @@ struct IndexGroupTests {
         }
     }
 
+    @Test("A number without bounds anywhere in a group is damage, and ends nothing")
+    func unbounded() throws {
+        let names = (0..<40).map { IndexKey.bytes(.node, "Person:\($0)") }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+        var writer = IndexGroupWriter()
+        var bytes: [UInt8] = []
+        writer.pack(
+            names.enumerated().map { IndexChange(key: $1, handle: Handle(UInt64($0 + 1))) },
+            limit: Self.limit
+        ) { bytes = $1 }
+        let number = [UInt8](repeating: 0xFF, count: 9) + [1]
+        for head in [UInt8(0xF0), 0xF7, 0x07] {
+            for position in 0..<bytes.count - number.count {
+                var damaged = bytes
+                damaged.replaceSubrange(position..<position + 11, with: [head] + number)
+                for name in [names[0], names[20], names[39]] {
+                    _ = try? search(name, under: IndexGroup.lowestKey, damaged)
+                }
+                #expect(throws: FormatError.self) {
+                    try entries(under: IndexGroup.lowestKey, damaged)
+                }
+            }
+        }
+    }
+
     @Test("A new name that begins like a stored one makes both longer, and neither is mistaken")
     func lengthened() throws {
         let old = [UInt8]("Feed:1000".utf8)

@@ -81,8 +81,16 @@ enum LayerWrite {
         if case .memo(_, let policy) = self { policy } else { nil }
     }
 
-    /// Applies the write. Returns false if it fails, which it never does where it `clamps`.
-    private func apply(to state: inout LayerState, _ tree: inout Tree, clamps: Bool) -> Bool {
+    /// Applies the write. Returns false if it fails, which that of an earlier change never does.
+    private func apply(
+        to state: inout LayerState, _ tree: inout Tree, by author: CollectionWriter.Author
+    ) -> Bool {
+        let clamps = author == .earlierChange
+        /// Changes leave out what readers of the list see already.
+        func new(_ ids: [Int], in list: [Int]) -> [Int] {
+            let seen = Set(list.filter { state.memos[$0] != nil })
+            return author == .write ? ids : ids.filter { !seen.contains($0) }
+        }
         switch self {
         case .memo(let memo, _): tree.set([memo], in: &state)
         case .board(let id, let memos):
@@ -94,7 +102,8 @@ enum LayerWrite {
             state.lists[key] = memos.map(\.id)
         case .append(let key, let memos):
             tree.set(memos, in: &state)
-            state.lists[key, default: []] += memos.map(\.id)
+            let known = state.lists[key] ?? []
+            state.lists[key] = known + new(memos.map(\.id), in: known)
         case .appendNew(let key, let memos):
             tree.set(memos, in: &state)
             var known = Set(state.lists[key] ?? [])
@@ -106,7 +115,8 @@ enum LayerWrite {
             }
             guard clamps || (0...list.count).contains(index) else { return false }
             tree.set([memo], in: &state)
-            state.lists[key]?.insert(memo.id, at: min(index, list.count))
+            let place = min(index, list.count)
+            state.lists[key]?.insert(contentsOf: new([memo.id], in: list), at: place)
         case .remove(let key, let range):
             guard let list = state.lists[key] else { return clamps }
             guard clamps || range.upperBound <= list.count else { return false }
@@ -143,7 +153,7 @@ enum LayerWrite {
     /// Applies writes one after the other, and calls `deleted` for each memo that one deletes.
     /// Returns false if one fails.
     static func apply(
-        _ writes: [LayerWrite], to state: inout LayerState, clamps: Bool,
+        _ writes: [LayerWrite], to state: inout LayerState, by author: CollectionWriter.Author,
         deleted: (Int, inout LayerState) -> Void = { _, _ in }
     ) -> Bool {
         var tree: Tree?
@@ -152,7 +162,7 @@ enum LayerWrite {
             if open.policy != write.policy || open.isDelete != write.isDelete {
                 open = Tree(policy: write.policy, isDelete: write.isDelete, before: state)
             }
-            guard write.apply(to: &state, &open, clamps: clamps) else { return false }
+            guard write.apply(to: &state, &open, by: author) else { return false }
             if case .delete(let id) = write { deleted(id, &state) }
             tree = open
         }
@@ -182,7 +192,7 @@ struct LayerOracle {
     /// The state that readers see.
     var shown: LayerState {
         var state = confirmed
-        for layer in layers { _ = LayerWrite.apply(layer.writes, to: &state, clamps: true) }
+        for layer in layers { _ = LayerWrite.apply(layer.writes, to: &state, by: .earlierChange) }
         return state
     }
 
@@ -191,7 +201,7 @@ struct LayerOracle {
     /// Applies writes to what is confirmed. Returns false, and changes nothing, if one fails.
     mutating func write(_ writes: [LayerWrite]) -> Bool {
         var state = confirmed
-        let isDone = LayerWrite.apply(writes, to: &state, clamps: false) { id, state in
+        let isDone = LayerWrite.apply(writes, to: &state, by: .write) { id, state in
             if !isLayered(id) { state.forget(id) }
         }
         guard isDone else { return false }
@@ -202,20 +212,23 @@ struct LayerOracle {
     /// Adds a layer. Returns false if one of its writes fails.
     mutating func add(_ id: String, _ writes: [LayerWrite]) -> Bool {
         var state = shown
-        guard LayerWrite.apply(writes, to: &state, clamps: false) else { return false }
+        guard LayerWrite.apply(writes, to: &state, by: .newChange) else { return false }
         layers.append(Layer(id: id, writes: writes))
         return true
     }
 
-    /// Ends a layer, and applies writes in its place. Returns false if one of them fails.
-    mutating func end(_ id: String, with writes: [LayerWrite]) -> Bool {
+    /// Ends a layer, and applies writes in its place; its own if there are none. Returns false if
+    /// one of them fails.
+    mutating func end(_ id: String, with answer: [LayerWrite]?) -> Bool {
         guard let index = layers.firstIndex(where: { $0.id == id }) else { return false }
         let layer = layers[index]
         let known = self
         layers.remove(at: index)
         // The memos are under layers until the end of the step.
         var state = confirmed
-        let isDone = LayerWrite.apply(writes, to: &state, clamps: false) { id, state in
+        let isDone = LayerWrite.apply(
+            answer ?? layer.writes, to: &state, by: answer == nil ? .earlierChange : .write
+        ) { id, state in
             if !isLayered(id), !layer.memos.contains(id) { state.forget(id) }
         }
         guard isDone else {

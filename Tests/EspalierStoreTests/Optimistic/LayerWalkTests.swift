@@ -99,7 +99,7 @@ private struct LayerWalk {
             answer.map { writes in
                 change.confirm { batch in for write in writes { write.add(to: &batch) } }
             } ?? change.confirm()
-        try expect(oracle.end(layer.id, with: answer ?? layer.writes), ticket)
+        try expect(oracle.end(layer.id, with: answer), ticket)
         ended += 1
     }
 

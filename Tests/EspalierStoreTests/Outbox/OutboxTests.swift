@@ -63,6 +63,57 @@ struct OutboxTests {
         }
     }
 
+    @Test("An operation ends though its edit does not fit the list any more, or the list is gone")
+    func shorterList() async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            let memos = (0..<3).map { Memo(id: $0, text: "\($0)") }
+            try await cache.setCollection(memos, forKey: "short").committed
+            try await cache.setCollection(memos, forKey: "gone").committed
+            for (id, key, index) in [(1, "short", 2), (2, "gone", 2), (3, "short", 1)] {
+                try await outbox.add(SendMemo(id: id), id: "\(id)") {
+                    $0.set(Memo(id: id + 10, text: "shown"))
+                    $0.remove(index..<index + 1, fromCollection: key)
+                }.committed
+            }
+            try await cache.setCollection([memos[0]], forKey: "short").committed
+            try await cache.deleteCollection(forKey: "gone").committed
+            let report = try await outbox.drain(judging: { _ in .giveUp }) { operation, _ in
+                if operation.id == 3 { throw NetworkFailure() }
+                return operation.id == 1 ? .sent : .sent(Memo(id: 12, text: "answer"))
+            }
+            #expect(report.sent == 2 && report.dead == 1 && report.unstoredAnswers.isEmpty)
+            // The dead letter is shown again.
+            try await outbox.retry("3").committed
+            #expect(cache.texts([11, 12, 13]) == ["shown", "answer", "shown"])
+            try await outbox.drain { _, _ in .sent }
+            #expect(cache.list("short") == ["0"] && cache.list("gone") == nil)
+            #expect(try outbox.operations().isEmpty && cache.layerBytes == 0)
+            try expectClean(cache)
+        }
+    }
+
+    @Test("A list from the server may have what waits: it is shown once, and stays once")
+    func knownToServer() async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            try await cache.setCollection([Memo(id: 0, text: "0")], forKey: "list").committed
+            try outbox.add(1, shown: "1")
+            try outbox.add(2, shown: "2")
+            try await cache.flush()
+            #expect(cache.list("list") == ["0", "1", "2"])
+            let memos = [1, 0, 3].map { Memo(id: $0, text: "\($0)") }
+            try await cache.setCollection(memos, forKey: "list").committed
+            #expect(cache.list("list") == ["1", "0", "3", "2"])
+            try await outbox.drain { _, _ in .sent }
+            #expect(cache.list("list") == ["1", "0", "3", "2"])
+            #expect(try cache.layerBytes == 0)
+            // A write may add the same element again.
+            try await cache.append([Memo(id: 1, text: "1")], toCollection: "list").committed
+            #expect(cache.list("list") == ["1", "0", "3", "2", "1"])
+        }
+    }
+
     @Test("Operations of a key wait for each other, and for no other key")
     func keys() async throws {
         try await withCache { cache in

@@ -57,6 +57,40 @@ struct ExpiryTests {
         }
     }
 
+    @Test("An edit of a list dates it, and leaves it how old it may be")
+    func edits() throws {
+        try withCache(configuration()) { cache in
+            let plates = (0..<4).map { Plate(id: $0) }
+            try cache.setCollection(plates, forKey: "all", maxAge: .seconds(60)).wait()
+            try cache.setCollection(plates, forKey: "other").wait()
+            clock.advance(40)
+            try cache.remove(at: 3, fromCollection: "all").wait()
+            try cache.remove(at: 3, fromCollection: "other").wait()
+            clock.advance(40)
+            try cache.set(plates).wait()
+            #expect(cache.collection(of: Plate.self, forKey: "all")?.count == 3)
+            clock.advance(40)
+            try cache.set(plates).wait()
+            #expect(cache.collection(of: Plate.self, forKey: "all") == nil)
+            #expect(cache.collection(of: Plate.self, forKey: "other")?.count == 3)
+            let list = cache.collectionOutcome(of: Plate.self, forKey: "all", accepting: .stale)
+            #expect(list.hit?.oldestAge == .seconds(80))
+        }
+    }
+
+    @Test("What is outdated below a pending change stays outdated when the change ends")
+    func outdatedBelow() throws {
+        try withCache(configuration()) { cache in
+            try cache.set(Plate(id: 1)).wait()
+            let change = cache.optimistically { $0.set(Plate(id: 1)) }
+            try cache.outdate([(.node, "Plate:1")]).wait()
+            #expect(cache.read(Plate.self, "Plate:1") == nil)
+            try change.rollback().wait()
+            #expect(cache.read(Plate.self, "Plate:1") == nil)
+            #expect(cache.read(Plate.self, "Plate:1", accepting: .stale) != nil)
+        }
+    }
+
     @Test("A record that gets a date, or whose date changes, expires in memory as on disk")
     func datesInMemory() throws {
         try withCache(configuration()) { cache in

@@ -44,6 +44,18 @@ struct IngestTests {
         }
     }
 
+    @Test("The models that come back have the pending changes")
+    func pendingChange() async throws {
+        try await withCache { cache in
+            let change = cache.optimistically { $0.set(User(id: 7, name: "edited", city: "Rome")) }
+            try await change.applied.committed
+            let user = try await cache.ingest(
+                Data(#"{"id": 7, "name": "Ada", "city": "Paris"}"#.utf8), as: User.self)
+            #expect(user == User(id: 7, name: "edited", city: "Rome"))
+            #expect(await cache.read(User.self, "User:7") == user)
+        }
+    }
+
     @Test("Whether the cache has to be read or not, the models are what a read gives")
     func returnsWhatIsStored() async throws {
         let documents = [
