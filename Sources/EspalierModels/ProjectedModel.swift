@@ -36,7 +36,7 @@ extension ModelMembers {
     /// child of another type with the same identifier is merged into the member's child by
     /// `Model.merge`. The same applies to optionals, and to arrays, sets and dictionaries if the
     /// member has a counterpart for every child in them. In all other cases the member stays
-    /// unchanged. A screen that follows a cache gets it from there.
+    /// unchanged; a screen that follows a cache then reads the record again.
     ///
     /// ```swift
     /// func merge(_ model: any Model) -> any Model {
@@ -160,9 +160,8 @@ extension ModelMembers {
     }
 }
 
-/// Whether a merge has left out values of the other model, because they do not fit into the
-/// members of their names. Only a store, which has the fields of all types, knows them as the type
-/// of these members.
+/// Finds out whether a merge has left out values of the other model, because the members of their
+/// names have other types. The model must then be read from a store.
 package final class MergeGaps: Sendable {
     /// The merge under way; nil if its caller does not ask.
     @TaskLocal private static var active: MergeGaps?

@@ -132,24 +132,31 @@ public final class SharedTree {
         }
     }
 
-    /// Tells which nodes can be read as models of some types.
+    /// Tells which nodes can be read as models of some types, and which can't because they, or
+    /// nodes that they require, were deleted.
     ///
     /// - Parameters:
     ///   - nodes: The types, and the positions of the names of the nodes.
     ///   - ages: Whether expired records are accepted, and the time now in seconds since 1970.
-    /// - Returns: The positions of the nodes that can be read.
-    public func readable(
-        _ nodes: [(type: any IdentifiedModel.Type, position: Int)], ages: SharedAges
-    ) -> Read<Set<Int>> {
-        var (readable, wanted) = (Set<Int>(), Set<Int>())
+    /// - Returns: The positions of both.
+    public func states(
+        of nodes: [(type: any IdentifiedModel.Type, position: Int)], ages: SharedAges
+    ) -> Read<(readable: Set<Int>, deleted: Set<Int>)> {
+        var (readable, deleted, wanted) = (Set<Int>(), Set<Int>(), Set<Int>())
         func read<Model: IdentifiedModel>(_ type: Model.Type, _ position: Int) {
             let read = model(type, at: position, ages: ages)
             wanted.formUnion(read.wanted)
-            if case .success = read.result { readable.insert(position) }
+            switch read.result {
+            case .success: readable.insert(position)
+            case .failure(.deleted): deleted.insert(position)
+            case .failure:
+                if source.contents.value.isTombstone(at: position) { deleted.insert(position) }
+            }
         }
         for node in nodes { read(node.type, node.position) }
         return Read(
-            result: .success(readable), wanted: wanted.sorted(), oldestAge: nil, isExpired: false)
+            result: .success((readable, deleted)), wanted: wanted.sorted(), oldestAge: nil,
+            isExpired: false)
     }
 
     /// Reads a collection.
@@ -439,6 +446,8 @@ private struct SharedContents: ~Copyable {
         case .nothing, .tombstone: false
         }
     }
+
+    func isTombstone(at position: Int) -> Bool { entries[position].state == .tombstone }
 
     /// Makes the added records readable.
     mutating func beginRead() {

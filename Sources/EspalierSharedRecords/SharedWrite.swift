@@ -424,9 +424,12 @@ private struct SharedMerge {
             elements.insert(elements.remove(at: source), at: destination)
         }
         let (children, values) = try SegmentContent.encode(elements)
+        // An edit leaves the list how old it may be.
+        var maxAge = tree.maxAge
+        if case .replaceAll = edit {} else { maxAge = stored?.maxAge ?? maxAge }
         put(
             SharedRecord(
-                version, maxAge: tree.maxAge, isOnCycle: false, shape: .none,
+                version, maxAge: maxAge, isOnCycle: false, shape: .none,
                 children: children.map(identifier), values: values),
             name)
     }

@@ -197,14 +197,15 @@ final class Coherence: Sendable {
         }
     }
 
-    /// What the host knows of a server before it asks for the last commit.
+    /// Returns the last commit that the host knows of a server, and the epoch: taken before the
+    /// server is asked, for `noteLoss`.
     func known(of server: Int) -> (clock: UInt64, epoch: Int) {
         state.withLock { ($0.servers[server].applied, $0.servers[server].epoch) }
     }
 
-    /// Gives up the copies of a server whose last commit is one before those that the host knew
-    /// when it asked: the server has lost its memory, or an older one was put in its place. The
-    /// follower then has to reset it.
+    /// Distrusts the copies of a server whose last commit has a smaller number than a commit that
+    /// the host knew when it asked: the server has lost its memory, or an older one was put in its
+    /// place. The follower then has to reset it.
     ///
     /// - Returns: Whether the server has lost commits.
     func noteLoss(

@@ -15,8 +15,8 @@ import Synchronization
 /// Every `heartbeat` a task asks for the number of the last commit. Once the host knows all commits
 /// up to it, from the thread or as its own, the copies are current as of the question. Redis ends
 /// waits only every 100 ms, so an empty answer to the thread would come too late. If the number is
-/// one before the commits that the host knew, the server has lost commits, and the thread begins
-/// anew after its current question.
+/// smaller than that of a commit that the host knew, the server has lost commits, and the thread
+/// begins anew after its current question.
 final class Follower: Sendable {
     private let address: RedisAddress
     private let server: RecordServer

@@ -188,15 +188,22 @@ extension SharedCache: SharedCacheDelegate {
                 return try SharedWrite(
                     .replaceAll(collection), toCollection: cacheKey, policy: options.policy)
             }
+            let known = try await self.known(of: collection)
+            let models = collection.filter { model in
+                model.modelIdentifier.map { !known.deleted.contains(Identifier($0)) } ?? true
+            }
             return try SharedWrite(
-                replacingAll: collection, ofCollection: cacheKey,
-                keeping: try await self.stored(collection), policy: options.policy)
+                replacingAll: models, ofCollection: cacheKey, keeping: known.stored,
+                policy: options.policy)
         }
     }
 
     /// Returns the identifiers of those models that the servers have as whole trees, expired or
-    /// not. Does not ask the near cache: its copies may be of records that servers have evicted.
-    private func stored(_ models: [any IdentifiedModel]) async throws -> Set<Identifier> {
+    /// not, and of those that were deleted. Does not ask the near cache: its copies may be of
+    /// records that servers have evicted.
+    private func known(
+        of models: [any IdentifiedModel]
+    ) async throws -> (stored: Set<Identifier>, deleted: Set<Identifier>) {
         try requireOpen()
         let ages = SharedAges(acceptsExpired: true, second: configuration.milliseconds() / 1_000)
         let tree = SharedTree(
@@ -206,9 +213,12 @@ extension SharedCache: SharedCacheDelegate {
                 (type: type(of: model), position: tree.position(of: SharedName(.node, identifier)))
             }
         }
-        var fetch = TreeFetch(servers, tree) { $0.readable(nodes, ages: ages) }
-        let readable = try await fetch.run().result.get()
-        return Set(readable.map { Identifier(tree.name(at: $0).identifier) })
+        var fetch = TreeFetch(servers, tree) { $0.states(of: nodes, ages: ages) }
+        let states = try await fetch.run().result.get()
+        func names(_ positions: Set<Int>) -> Set<Identifier> {
+            Set(positions.map { Identifier(tree.name(at: $0).identifier) })
+        }
+        return (names(states.readable), names(states.deleted))
     }
 
     public func editCollection(

@@ -137,6 +137,13 @@ struct ProviderTests {
         for server in fleet.servers { try server.send("DEL", "espalier:n:Note:1") }
         #expect(await set(notes) == nil)
         #expect(try fleet.value("n:Note:1") != nil)
+        // What another host has deleted does not come back.
+        try await fleet.b.delete("Note:2")
+        #expect(await set(notes) == nil)
+        let last = try SharedCache(FleetConfiguration(servers: fleet.servers.map(\.address)))
+        defer { last.close() }
+        #expect(await last.read(Note.self, "Note:2") == nil)
+        #expect(await last.collection(of: Note.self, forKey: "notes")?.count == 2)
     }
 
     @Test("A screen on one host shows what another host has changed") @MainActor

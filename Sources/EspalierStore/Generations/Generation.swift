@@ -104,7 +104,7 @@ package final class Generation: Sendable {
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             var heading = try openHeading(environment, ifNew: budget, configuration.encryption)
             if let limit, heading.budget > limit {
-                if !configuration.isReadOnly { try store(limit, in: environment) }
+                if !configuration.isReadOnly { try? store(limit, in: environment) }
                 heading.budget = limit
             }
             if heading.budget == budget {

@@ -86,7 +86,7 @@ extension RecordName {
 
 extension BatchSection {
     private enum Kind: UInt8 {
-        case node, key, delete, replaceAll, edit, append, appendNew, move
+        case node, key, delete, replaceAll, edit, append, appendNew, move, editNew
     }
 
     fileprivate func append(to writer: inout ByteWriter) throws(FormatError) {
@@ -132,6 +132,8 @@ extension BatchSection {
             } else {
                 (.append, [], edit.elements)
             }
+        case .editNew(let edit):
+            (.editNew, [edit.range?.lowerBound ?? 0, edit.range?.upperBound ?? 0], edit.elements)
         // A closure has no bytes. No batch has such a step.
         case .removeAll: throw FormatError.malformed("a step that can't be stored")
         }
@@ -157,12 +159,12 @@ extension BatchSection {
         case .delete:
             let name = try RecordName(reading: &reader)
             return .delete(name)
-        case .key, .replaceAll, .edit, .append, .appendNew, .move: break
+        case .key, .replaceAll, .edit, .append, .appendNew, .move, .editNew: break
         }
         let key = try reader.string(count: reader.count())
         if kind == .key { return .key(key, try ValueDraft(reading: &reader, nodeCount: nodeCount)) }
         var numbers: [Int] = []
-        if kind == .edit || kind == .move {
+        if [.edit, .editNew, .move].contains(kind) {
             for _ in 0..<2 { numbers.append(try reader.index(below: .max)) }
         }
         var elements: [ValueDraft] = []
@@ -176,8 +178,8 @@ extension BatchSection {
         case .move: return .collection(key, .move(from: numbers[0], to: numbers[1]))
         default:
             guard numbers[0] <= numbers[1] else { throw .malformed("a range of a collection") }
-            let range = numbers[0]..<numbers[1]
-            return .collection(key, .edit(.init(range: range, elements: elements)))
+            let edit = CollectionEdit(range: numbers[0]..<numbers[1], elements: elements)
+            return .collection(key, kind == .edit ? .edit(edit) : .editNew(edit))
         }
     }
 }

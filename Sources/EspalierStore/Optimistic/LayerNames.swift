@@ -116,8 +116,9 @@ extension CommitTransaction {
     /// other ones off it. `before` is the change set as it was before the operation.
     ///
     /// The changes have no source, so that the screen which submitted the operation reads them as
-    /// well: the cache has the layers on top of what the screen shows. The operation of a screen
-    /// went to the other screens, too, so they all read what has layers, even if it is as it was.
+    /// well: the cache has the layers on top of what the screen shows. A screen has shown its own
+    /// write on other screens already. So after a write of a screen, each record that layers change
+    /// is listed even if it is as before: all screens must read it again.
     func report(
         _ names: Set<RecordName>, _ shown: [RecordName: ConfirmedRecord],
         since before: ChangeSet, in transaction: inout WriteTransaction
@@ -128,8 +129,8 @@ extension CommitTransaction {
         changes.withdraw(names, notIn: before)
         for name in names {
             let new = try content(of: name, in: &transaction).content
-            let hasLayers = layers.records[name].map { $0.confirmed.content != new } ?? false
-            guard source != 0 && hasLayers || new != shown[name]?.content else { continue }
+            let isChanged = layers.records[name].map { $0.confirmed.content != new } ?? false
+            guard source != 0 && isChanged || new != shown[name]?.content else { continue }
             let identifier = name.identifier.string
             if name.nameSpace != .node {
                 changes.change(key: identifier, in: name.nameSpace)

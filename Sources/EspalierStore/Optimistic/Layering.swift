@@ -37,7 +37,7 @@ extension CommitTransaction {
     func apply(_ step: OptimisticStep, in transaction: inout WriteTransaction) throws {
         switch step {
         case .apply(let identifier, let sections):
-            try addLayer(identifier, sections, by: .newChange, in: &transaction)
+            try addLayer(identifier, sections, in: &transaction)
         case .confirm(let identifier, let sections):
             try confirm(
                 try pendingLayer(identifier), as: sections ?? [], replacesChange: sections != nil,
@@ -51,8 +51,8 @@ extension CommitTransaction {
     /// Ends a layer, and writes what is confirmed: its own writes unless `answer` replaces them,
     /// then the answer. Without a layer only writes the answer.
     ///
-    /// The layer's own writes can't fail because of what the list has become: an operation that was
-    /// sent could then never end.
+    /// The layer's own writes must not fail because a list has changed: an operation that the
+    /// server has done could then never be removed.
     func confirm(
         _ layer: Layer?, as answer: [BatchSection], replacesChange: Bool,
         in transaction: inout WriteTransaction
@@ -61,7 +61,7 @@ extension CommitTransaction {
         let names = try layeredNames(of: .batch(own + answer), in: transaction)
         if let layer { try layers.remove(layer, in: &transaction) }
         try changeBelowLayers(names.union(layer?.names ?? []), in: &transaction) { transaction in
-            if !own.isEmpty { try apply(own, by: .earlierChange, in: &transaction) }
+            if !own.isEmpty { try apply(own, clamps: true, in: &transaction) }
             if own.isEmpty || !answer.isEmpty { try apply(answer, in: &transaction) }
         }
     }
@@ -86,23 +86,28 @@ extension CommitTransaction {
         }
     }
 
+    /// Adds a layer.
+    ///
+    /// - Parameter clamps: Whether its edits of collections were made for earlier states of these.
     func addLayer(
-        _ identifier: String, _ sections: [BatchSection], by author: CollectionWriter.Author,
+        _ identifier: String, _ sections: [BatchSection], clamps: Bool = false,
         in transaction: inout WriteTransaction
     ) throws {
         guard layers.layer(identifier) == nil else { throw CacheError.pendingChange }
         let names = try names(of: .batch(sections), in: transaction)
-        let layer = try Layer(
-            number: layers.nextNumber, identifier, madeAt: WriteTime(now),
-            names: names.sorted { $0.precedes($1) }, sections)
+        func layer(_ sections: [BatchSection]) throws -> Layer {
+            try Layer(
+                number: layers.nextNumber, identifier, madeAt: WriteTime(now),
+                names: names.sorted { $0.precedes($1) }, sections)
+        }
         // Before anything is written, so that no record is evicted for a change that is refused.
-        try checkLayerLimit(adding: layer.encodedSections.count)
+        try checkLayerLimit(adding: layer(sections).encodedSections.count)
         let before = changes
         let shown = try contents(of: names, in: &transaction)
         for name in names { try storeConfirmed(name, shown[name] ?? .init(), in: &transaction) }
-        try apply(sections, by: author, in: &transaction)
+        let kept = try apply(sections, clamps: clamps, isChange: true, in: &transaction)
         for name in names { try finish(name, in: &transaction) }
-        try layers.insert(layer, in: &transaction)
+        try layers.insert(layer(kept), in: &transaction)
         try checkLayerLimit()
         try report(names, shown, since: before, in: &transaction)
     }
@@ -368,7 +373,7 @@ extension CommitTransaction {
             let name = RecordName(.collection, key)
             guard names.contains(name) else { return }
             try CollectionWriter(self).apply(
-                operation, toCollection: key, expecting: nil, by: .earlierChange, handles: handles,
+                operation, toCollection: key, expecting: nil, clamps: true, handles: handles,
                 in: &transaction)
         case .delete(let name):
             guard names.contains(name) else { return }

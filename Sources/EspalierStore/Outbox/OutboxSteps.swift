@@ -70,7 +70,7 @@ extension CommitTransaction {
         if sections.isEmpty {
             try checkLayerLimit()
         } else {
-            try addLayer(draft.name.change, sections, by: .newChange, in: &transaction)
+            try addLayer(draft.name.change, sections, in: &transaction)
         }
     }
 
@@ -102,7 +102,7 @@ extension CommitTransaction {
         entry.sections = []
         try layers.set(entry, in: &transaction)
         if !sections.isEmpty {
-            try addLayer(name.change, sections, by: .earlierChange, in: &transaction)
+            try addLayer(name.change, sections, clamps: true, in: &transaction)
         }
     }
 

@@ -531,8 +531,8 @@ struct ContainerWriter: ~Copyable {
         return previous
     }
 
-    /// Returns whether the lengths allow to pack a container with those behind it. Most are as full
-    /// as they can be, and reading their frames takes longer than all the rest of a small commit.
+    /// Returns whether the stored lengths allow a container to be packed with those behind it.
+    /// Most are full, and reading their frames took 15 % of the instructions of a small commit.
     private func mayPack(
         _ size: Int, from next: Handle?, atMost most: Int, to limit: Int,
         in transaction: borrowing WriteTransaction

@@ -95,7 +95,7 @@ final class IndexTable {
     private func stored(_ key: [UInt8], in snapshot: Snapshot) throws -> IndexGroup.Match? {
         var damaged: IndexRange?
         let match = try state.value.groups.search(key, in: snapshot) { damaged = $0 }
-        if let damaged { try recover(damaged, in: snapshot) }
+        if let damaged { try recover(withGroupsBefore(damaged, in: snapshot), in: snapshot) }
         guard let match, !state.value.pending.isRemoved(match.handle) else { return nil }
         return match
     }
@@ -125,11 +125,22 @@ final class IndexTable {
             else { return }
             state.value.pending.add(key, handle, mayBeCut: true)
         }
-        // The range of a damaged group falls to the group before it. If that one is damaged, too,
-        // its names have to be taken from the records before it is written.
-        if let before = try state.value.groups.key(before: range.lower, in: snapshot) {
-            _ = try stored(before, in: snapshot)
+    }
+
+    /// Returns the range of a damaged group together with those of the damaged groups directly
+    /// before it. The range of a damaged group falls to the group before it, so that one has to be
+    /// known to be damaged before it is written.
+    private func withGroupsBefore(
+        _ damaged: IndexRange, in snapshot: Snapshot
+    ) throws -> IndexRange {
+        var lower = damaged.lower
+        while let key = try state.value.groups.key(before: lower, in: snapshot) {
+            var isDamaged = false
+            _ = try state.value.groups.search(key, in: snapshot) { _ in isDamaged = true }
+            guard isDamaged else { break }
+            lower = key
         }
+        return IndexRange(lower: lower, upper: damaged.upper)
     }
 
     // MARK: - Adding

@@ -162,10 +162,11 @@ public final class CacheTransaction {
         keepingNodesOf models: [Model], forKey key: String, policy: TreePolicy, source: Int
     ) throws {
         guard !key.isEmpty else { throw CacheError.noIdentifier }
-        // A list keeps its elements from eviction. So if some of them were deleted, then these are
-        // the models that are not found.
-        let hasDeletedElements = try hasDeletedElements(key)
+        // A stored list keeps its elements from eviction. So if it has elements that were deleted,
+        // models of this list that are not found were probably deleted, and not evicted.
+        let list = try storedList(key)
         var kept: [(model: Model, stored: String?)] = []
+        var missing: Set<Int> = []
         for model in models {
             var reason: MissReason?
             let stored = model.modelIdentifier.flatMap { identifier in
@@ -176,8 +177,12 @@ public final class CacheTransaction {
                 }
                 return node == nil ? nil : identifier
             }
-            let isDeleted = reason == .deleted || reason == .notFound && hasDeletedElements
-            if !isDeleted { kept.append((model, stored)) }
+            if reason == .notFound { missing.insert(kept.count) }
+            if reason != .deleted { kept.append((model, stored)) }
+        }
+        // If more models are missing, others than the deleted ones are among them.
+        if missing.count <= list.deletedCount {
+            kept = kept.indices.filter { !missing.contains($0) }.map { kept[$0] }
         }
         try write { flattener in
             flattener.policy = policy
@@ -194,32 +199,55 @@ public final class CacheTransaction {
             return .collection(
                 key, .replaceAll(values.compactMap(\.self)), tree, source: source)
         }
+        if let maxAge = list.maxAge { try set(maxAge: maxAge, ofCollection: key) }
     }
 
-    /// Returns whether the stored collection under `key` has elements whose node was deleted.
-    private func hasDeletedElements(_ key: String) throws -> Bool {
-        guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0,
-            let open = transaction.take()
-        else { return false }
-        let result = Result { try hasDeletedElements(key, in: open) }
+    /// What a list that is sent again has to know of the stored one.
+    private struct StoredList {
+        /// The elements whose node was deleted, and not by an optimistic change.
+        var deletedCount = 0
+        /// How old the list may be, in seconds.
+        var maxAge: UInt64?
+    }
+
+    private func storedList(_ key: String) throws -> StoredList {
+        try withTransaction { transaction in
+            var stored = StoredList()
+            let name = RecordName(.collection, key)
+            guard let record = try commit.namedRecord(name, in: transaction) else { return stored }
+            stored.maxAge = try commit.states.entry(record.handle, in: transaction).expiry
+            guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0,
+                let list = try? SegmentList(record),
+                // A segment that can't be read tells nothing.
+                let elements = try? SegmentEditor(commit, list).elements(
+                    0..<list.count, in: transaction)
+            else { return stored }
+            for target in elements.compactMap(\.target) where !commit.layers.hasLayers(target) {
+                let state = try commit.states.entry(target, in: transaction)
+                if state.flags.contains(.tombstone) { stored.deletedCount += 1 }
+            }
+            return stored
+        }
+    }
+
+    /// Sets how old a stored list may be.
+    private func set(maxAge: UInt64, ofCollection key: String) throws {
+        try withTransaction { transaction in
+            let name = RecordName(.collection, key)
+            guard let record = try commit.namedRecord(name, in: transaction) else { return }
+            let state = try commit.states.entry(record.handle, in: transaction)
+            try commit.states.setTimes(
+                record.handle, writtenAt: state.writtenAt, maxAge: maxAge, in: transaction)
+        }
+    }
+
+    private func withTransaction<Result>(
+        _ body: (borrowing WriteTransaction) throws -> Result
+    ) throws -> Result {
+        guard let open = transaction.take() else { throw CacheError.closed }
+        let result = Swift.Result { try body(open) }
         transaction = consume open
         return try result.get()
-    }
-
-    private func hasDeletedElements(
-        _ key: String, in transaction: borrowing WriteTransaction
-    ) throws -> Bool {
-        guard let record = try commit.namedRecord(RecordName(.collection, key), in: transaction),
-            let list = try? SegmentList(record),
-            // A segment that can't be read tells nothing.
-            let elements = try? SegmentEditor(commit, list).elements(
-                0..<list.count, in: transaction)
-        else { return false }
-        for target in elements.compactMap(\.target)
-        where try commit.states.entry(target, in: transaction).flags.contains(.tombstone) {
-            return true
-        }
-        return false
     }
 
     /// Deletes the node `identifier`, as ``NormalizedCache/delete(_:)`` does.

@@ -8,30 +8,20 @@ struct CollectionWriter {
 
     init(_ commit: CommitTransaction) { self.commit = commit }
 
-    /// Whose edit is applied.
-    enum Author {
-        /// That of a write, which knows the list.
-        case write
-        /// That of an optimistic change. Nodes that the list has already are not inserted: a list
-        /// from the server may have what the change adds.
-        case newChange
-        /// That of an optimistic change which was made for an earlier state of the list. It also
-        /// does what it can where indexes lie outside of the list, or where there is none.
-        case earlierChange
-    }
-
     /// Applies an operation to the collection under `key`. `handles` are the handles of the tree's
     /// nodes, and of the stored nodes after them, to which the drafts refer by index.
     ///
+    /// - Parameter clamps: Whether the edit was made for an earlier state of the collection: it
+    ///   does what it can where indexes lie outside of the collection, and nothing if there is
+    ///   none, instead of throwing.
     /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
     ///   `.notFound` if there is none or a segment of it can't be read, `.outOfRange` for an index
     ///   outside it.
     func apply(
         _ operation: CollectionOperation, toCollection key: String,
-        expecting neighbours: CollectionNeighbours?, by author: Author = .write,
-        handles: [Handle], in transaction: inout WriteTransaction
+        expecting neighbours: CollectionNeighbours?, clamps: Bool = false, handles: [Handle],
+        in transaction: inout WriteTransaction
     ) throws {
-        let clamps = author == .earlierChange
         // The name must not get a handle that has no record.
         if clamps, !operation.makesCollection,
             try commit.namedRecord(RecordName(.collection, key), in: transaction) == nil
@@ -45,11 +35,7 @@ struct CollectionWriter {
         guard old != nil || operation.makesCollection else {
             throw neighbours == nil ? CacheError.noCollection : .outOfDate
         }
-        func elements(_ drafts: [ValueDraft]) -> [StoredElement] {
-            drafts.map {
-                StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] })
-            }
-        }
+        func elements(_ drafts: [ValueDraft]) -> [StoredElement] { drafts.elements(handles) }
         do {
             switch operation {
             case .replaceAll(let drafts):
@@ -57,7 +43,11 @@ struct CollectionWriter {
             case .edit(let edit):
                 try replace(
                     edit.range, with: elements(edit.elements), of: &editor, expecting: neighbours,
-                    by: author, in: &transaction)
+                    clamps: clamps, in: &transaction)
+            case .editNew(let edit):
+                try replace(
+                    edit.range, with: elements(edit.elements), onlyNew: true, of: &editor,
+                    expecting: neighbours, clamps: clamps, in: &transaction)
             case .appendNew(let drafts):
                 try editor.removeDeletedElements(in: &transaction)
                 try editor.appendNew(elements(drafts), in: &transaction)
@@ -92,24 +82,45 @@ struct CollectionWriter {
         }
     }
 
+    /// Returns the edit as an optimistic change keeps it. If the collection has none of the nodes
+    /// that the edit inserts, the server may send them meanwhile, and the change must not insert
+    /// them a second time when it is applied again.
+    func insertingOnlyNew(
+        _ operation: CollectionOperation, ofCollection key: String, handles: [Handle],
+        in transaction: borrowing WriteTransaction
+    ) throws -> CollectionOperation {
+        guard case .edit(let edit) = operation else { return operation }
+        let targets = edit.elements.elements(handles).compactMap(\.target)
+        guard !targets.isEmpty, Set(targets).count == targets.count else { return operation }
+        if let record = try commit.namedRecord(RecordName(.collection, key), in: transaction) {
+            guard let list = try? SegmentList(record),
+                let known = try? SegmentEditor(commit, list).targets(in: transaction),
+                known.isDisjoint(with: targets)
+            else { return operation }
+        }
+        return edit.range == nil ? .appendNew(edit.elements) : .editNew(edit)
+    }
+
     /// Replaces the elements of a range, or appends some if there is no range.
+    ///
+    /// - Parameter onlyNew: Whether to leave out nodes that the collection has already.
     private func replace(
-        _ range: Range<Int>?, with elements: [StoredElement], of editor: inout SegmentEditor,
-        expecting neighbours: CollectionNeighbours?, by author: Author,
+        _ range: Range<Int>?, with elements: [StoredElement], onlyNew: Bool = false,
+        of editor: inout SegmentEditor, expecting neighbours: CollectionNeighbours?, clamps: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         try editor.removeDeletedElements(in: &transaction)
         let visible = try editor.visibleElements(in: transaction)
         let count = visible.count
         var range = range ?? count..<count
-        if author == .earlierChange { range = range.clamped(to: 0..<count) }
+        if clamps { range = range.clamped(to: 0..<count) }
         try check(neighbours, around: range, editor, visible, in: &transaction)
         guard range.lowerBound >= 0, range.upperBound <= count else {
             throw CacheError.outOfRange(count)
         }
         var inserted = elements
-        if author != .write {
-            let known = editor.targets(of: visible, outside: range, in: transaction)
+        if onlyNew {
+            let known = try editor.targets(outside: range.map(visible.position), in: transaction)
             inserted.removeAll { $0.target.map(known.contains) ?? false }
         }
         try editor.replace(range, of: visible, with: inserted, in: &transaction)
@@ -240,17 +251,15 @@ struct SegmentEditor {
         try insert(elements, at: visible.position(range.lowerBound), in: &transaction)
     }
 
-    /// Returns the nodes to which the elements outside of a range refer, of those that reads
-    /// return; none if a segment can't be read.
+    /// Returns the nodes to which elements refer, without those at some positions.
     func targets(
-        of visible: VisibleElements, outside range: Range<Int>,
-        in transaction: borrowing WriteTransaction
-    ) -> Set<Handle> {
-        guard let elements = try? elements(0..<list.count, in: transaction) else { return [] }
-        let others = Set(visible.hidden).union(range.map(visible.position))
-        return Set(
-            elements.indices.lazy.filter { !others.contains($0) }.compactMap { elements[$0].target }
-        )
+        outside positions: [Int] = [], in transaction: borrowing WriteTransaction
+    ) throws -> Set<Handle> {
+        var elements = try elements(0..<list.count, in: transaction)
+        for position in positions.sorted().reversed() where position < elements.count {
+            elements.remove(at: position)
+        }
+        return Set(elements.compactMap(\.target))
     }
 
     /// Replaces the elements of a range.
@@ -491,6 +500,13 @@ struct SegmentEditor {
             try commit.discardUnreadable(handle, in: &transaction)
             try commit.states.remove(handle, in: transaction)
         }
+    }
+}
+
+extension [ValueDraft] {
+    /// The drafts as elements, with the handles of the nodes to which they refer.
+    fileprivate func elements(_ handles: [Handle]) -> [StoredElement] {
+        map { StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] }) }
     }
 }
 

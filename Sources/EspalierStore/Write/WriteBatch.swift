@@ -267,40 +267,57 @@ struct BatchSection: Sendable {
 }
 
 extension CommitTransaction {
+    /// Applies the sections of a batch.
+    ///
+    /// - Parameter clamps: Whether edits of collections were made for earlier states of these, see
+    ///   `CollectionWriter.apply`.
+    /// - Returns: The sections as an optimistic change keeps them.
+    @discardableResult
     func apply(
-        _ sections: [BatchSection], by author: CollectionWriter.Author = .write,
+        _ sections: [BatchSection], clamps: Bool = false, isChange: Bool = false,
         in transaction: inout WriteTransaction
-    ) throws {
-        for section in sections { try apply(section, author, in: &transaction) }
+    ) throws -> [BatchSection] {
+        let kept = try sections.map {
+            try apply($0, clamps: clamps, isChange: isChange, in: &transaction)
+        }
         counters.writes += 1
+        return kept
     }
 
     /// Writes the nodes of a section, then takes its steps in their order.
     private func apply(
-        _ section: BatchSection, _ author: CollectionWriter.Author,
+        _ section: BatchSection, clamps: Bool, isChange: Bool,
         in transaction: inout WriteTransaction
-    ) throws {
+    ) throws -> BatchSection {
         if !layers.isEmpty {
             try reserveLayeredNodes(of: section.tree, among: nil, in: &transaction)
         }
         let handles = try TreeWriter(self).write(section.tree, in: &transaction)
         entryMaxAge = section.tree.maxAge ?? maxAge
-        for step in section.steps {
+        var steps = section.steps
+        for (number, step) in section.steps.enumerated() {
             switch step {
             case .root(let root):
                 try finishRoot(root, of: section.tree, handles, in: &transaction)
             case .key(let key, let value):
                 try writeKey(key, value, handles, in: &transaction)
             case .collection(let key, let operation):
-                try CollectionWriter(self).apply(
-                    operation, toCollection: key, expecting: nil, by: author, handles: handles,
-                    in: &transaction)
+                let writer = CollectionWriter(self)
+                if isChange {
+                    let kept = try writer.insertingOnlyNew(
+                        operation, ofCollection: key, handles: handles, in: transaction)
+                    steps[number] = .collection(key, kept)
+                }
+                try writer.apply(
+                    operation, toCollection: key, expecting: nil, clamps: clamps,
+                    handles: handles, in: &transaction)
             case .delete(let name):
                 if try delete(name.nameSpace, name.identifier.string, in: &transaction) {
                     counters.deletes += 1
                 }
             }
         }
+        return BatchSection(tree: section.tree, steps: steps)
     }
 }
 

@@ -163,6 +163,8 @@ enum CollectionOperation: Sendable {
     /// Replaces a range. An edit without a range appends, and makes the collection if there is
     /// none.
     case edit(CollectionEdit<ValueDraft>)
+    /// Replaces a range, without inserting nodes that the collection has outside of it.
+    case editNew(CollectionEdit<ValueDraft>)
     /// Appends those elements that are not in the collection yet, and makes the collection if there
     /// is none.
     case appendNew([ValueDraft])
@@ -182,7 +184,7 @@ enum CollectionOperation: Sendable {
         switch self {
         case .replaceAll, .appendNew: true
         case .edit(let edit): edit.range == nil
-        case .move, .removeAll: false
+        case .editNew, .move, .removeAll: false
         }
     }
 }

@@ -35,6 +35,8 @@ enum LayerWrite {
     case append(String, [MemoPart])
     case appendNew(String, [MemoPart])
     case insert(String, MemoPart, Int)
+    /// Only changes have it.
+    case insertNew(String, MemoPart, Int)
     case remove(String, Range<Int>)
     case deleteList(String)
     case key(String, MemoPart)
@@ -48,7 +50,7 @@ enum LayerWrite {
         case .list(let key, let memos): batch.setCollection(memos, forKey: key)
         case .append(let key, let memos): batch.append(memos, toCollection: key)
         case .appendNew(let key, let memos): batch.appendNew(memos, toCollection: key)
-        case .insert(let key, let memo, let index):
+        case .insert(let key, let memo, let index), .insertNew(let key, let memo, let index):
             batch.insert([memo], at: index, inCollection: key)
         case .remove(let key, let range): batch.remove(range, fromCollection: key)
         case .deleteList(let key): batch.deleteCollection(forKey: key)
@@ -60,7 +62,9 @@ enum LayerWrite {
     /// The memos that the write has or deletes.
     var memos: [Int] {
         switch self {
-        case .memo(let memo, _), .insert(_, let memo, _), .key(_, let memo): [memo.id]
+        case .memo(let memo, _), .insert(_, let memo, _), .insertNew(_, let memo, _),
+            .key(_, let memo):
+            [memo.id]
         case .board(_, let memos), .list(_, let memos), .append(_, let memos),
             .appendNew(_, let memos):
             memos.map(\.id)
@@ -81,16 +85,23 @@ enum LayerWrite {
         if case .memo(_, let policy) = self { policy } else { nil }
     }
 
-    /// Applies the write. Returns false if it fails, which that of an earlier change never does.
-    private func apply(
-        to state: inout LayerState, _ tree: inout Tree, by author: CollectionWriter.Author
-    ) -> Bool {
-        let clamps = author == .earlierChange
-        /// Changes leave out what readers of the list see already.
-        func new(_ ids: [Int], in list: [Int]) -> [Int] {
-            let seen = Set(list.filter { state.memos[$0] != nil })
-            return author == .write ? ids : ids.filter { !seen.contains($0) }
+    /// Returns the write as a change keeps it: what its list has not yet is inserted only as long
+    /// as the list does not have it.
+    func kept(in state: LayerState) -> LayerWrite {
+        switch self {
+        case .append(let key, let memos):
+            let ids = Set(memos.map(\.id))
+            let isNew = ids.isDisjoint(with: state.lists[key] ?? []) && ids.count == memos.count
+            return isNew ? .appendNew(key, memos) : self
+        case .insert(let key, let memo, let index):
+            return state.lists[key]?.contains(memo.id) == true
+                ? self : .insertNew(key, memo, index)
+        default: return self
         }
+    }
+
+    /// Applies the write. Returns false if it fails, which it never does where it `clamps`.
+    private func apply(to state: inout LayerState, _ tree: inout Tree, clamps: Bool) -> Bool {
         switch self {
         case .memo(let memo, _): tree.set([memo], in: &state)
         case .board(let id, let memos):
@@ -102,21 +113,20 @@ enum LayerWrite {
             state.lists[key] = memos.map(\.id)
         case .append(let key, let memos):
             tree.set(memos, in: &state)
-            let known = state.lists[key] ?? []
-            state.lists[key] = known + new(memos.map(\.id), in: known)
+            state.lists[key, default: []] += memos.map(\.id)
         case .appendNew(let key, let memos):
             tree.set(memos, in: &state)
             var known = Set(state.lists[key] ?? [])
             state.lists[key, default: []] += memos.map(\.id).filter { known.insert($0).inserted }
-        case .insert(let key, let memo, let index):
+        case .insert(let key, let memo, let index), .insertNew(let key, let memo, let index):
             guard let list = state.lists[key] else {
                 if clamps { tree.set([memo], in: &state) }
                 return clamps
             }
             guard clamps || (0...list.count).contains(index) else { return false }
             tree.set([memo], in: &state)
-            let place = min(index, list.count)
-            state.lists[key]?.insert(contentsOf: new([memo.id], in: list), at: place)
+            if case .insertNew = self, list.contains(memo.id) { return true }
+            state.lists[key]?.insert(memo.id, at: min(index, list.count))
         case .remove(let key, let range):
             guard let list = state.lists[key] else { return clamps }
             guard clamps || range.upperBound <= list.count else { return false }
@@ -150,11 +160,13 @@ enum LayerWrite {
         }
     }
 
-    /// Applies writes one after the other, and calls `deleted` for each memo that one deletes.
+    /// Applies writes one after the other. Calls `before` before each one, and `deleted` for each
+    /// memo that one deletes.
     /// Returns false if one fails.
     static func apply(
-        _ writes: [LayerWrite], to state: inout LayerState, by author: CollectionWriter.Author,
-        deleted: (Int, inout LayerState) -> Void = { _, _ in }
+        _ writes: [LayerWrite], to state: inout LayerState, clamps: Bool,
+        deleted: (Int, inout LayerState) -> Void = { _, _ in },
+        before: (LayerWrite, LayerState) -> Void = { _, _ in }
     ) -> Bool {
         var tree: Tree?
         for write in writes {
@@ -162,7 +174,8 @@ enum LayerWrite {
             if open.policy != write.policy || open.isDelete != write.isDelete {
                 open = Tree(policy: write.policy, isDelete: write.isDelete, before: state)
             }
-            guard write.apply(to: &state, &open, by: author) else { return false }
+            before(write, state)
+            guard write.apply(to: &state, &open, clamps: clamps) else { return false }
             if case .delete(let id) = write { deleted(id, &state) }
             tree = open
         }
@@ -192,7 +205,7 @@ struct LayerOracle {
     /// The state that readers see.
     var shown: LayerState {
         var state = confirmed
-        for layer in layers { _ = LayerWrite.apply(layer.writes, to: &state, by: .earlierChange) }
+        for layer in layers { _ = LayerWrite.apply(layer.writes, to: &state, clamps: true) }
         return state
     }
 
@@ -201,7 +214,7 @@ struct LayerOracle {
     /// Applies writes to what is confirmed. Returns false, and changes nothing, if one fails.
     mutating func write(_ writes: [LayerWrite]) -> Bool {
         var state = confirmed
-        let isDone = LayerWrite.apply(writes, to: &state, by: .write) { id, state in
+        let isDone = LayerWrite.apply(writes, to: &state, clamps: false) { id, state in
             if !isLayered(id) { state.forget(id) }
         }
         guard isDone else { return false }
@@ -212,8 +225,12 @@ struct LayerOracle {
     /// Adds a layer. Returns false if one of its writes fails.
     mutating func add(_ id: String, _ writes: [LayerWrite]) -> Bool {
         var state = shown
-        guard LayerWrite.apply(writes, to: &state, by: .newChange) else { return false }
-        layers.append(Layer(id: id, writes: writes))
+        var kept: [LayerWrite] = []
+        let isDone = LayerWrite.apply(
+            writes, to: &state, clamps: false,
+            before: { write, state in kept.append(write.kept(in: state)) })
+        guard isDone else { return false }
+        layers.append(Layer(id: id, writes: kept))
         return true
     }
 
@@ -227,7 +244,7 @@ struct LayerOracle {
         // The memos are under layers until the end of the step.
         var state = confirmed
         let isDone = LayerWrite.apply(
-            answer ?? layer.writes, to: &state, by: answer == nil ? .earlierChange : .write
+            answer ?? layer.writes, to: &state, clamps: answer == nil
         ) { id, state in
             if !isLayered(id), !layer.memos.contains(id) { state.forget(id) }
         }

@@ -108,9 +108,23 @@ struct OutboxTests {
             try await outbox.drain { _, _ in .sent }
             #expect(cache.list("list") == ["1", "0", "3", "2"])
             #expect(try cache.layerBytes == 0)
-            // A write may add the same element again.
+            // A write may add the same element again, and so may a change that knows of it.
             try await cache.append([Memo(id: 1, text: "1")], toCollection: "list").committed
             #expect(cache.list("list") == ["1", "0", "3", "2", "1"])
+            try outbox.add(0, shown: "0")
+            try outbox.add(SendMemo(id: 5), id: "5") {
+                $0.insert([Memo(id: 5, text: "5")], at: 0, inCollection: "list")
+            }
+            // Moves the last element to the front.
+            try await outbox.add(SendMemo(id: 6), id: "6") {
+                $0.insert([Memo(id: 0, text: "0")], at: 0, inCollection: "list")
+                $0.remove(7..<8, fromCollection: "list")
+            }.committed
+            #expect(cache.list("list") == ["0", "5", "1", "0", "3", "2", "1"])
+            let more = [5, 1, 0].map { Memo(id: $0, text: "\($0)") }
+            try await cache.setCollection(more, forKey: "list").committed
+            #expect(cache.list("list")?.filter { $0 == "5" } == ["5"])
+            try expectClean(cache)
         }
     }
 

@@ -75,6 +75,14 @@ struct ExpiryTests {
             #expect(cache.collection(of: Plate.self, forKey: "other")?.count == 3)
             let list = cache.collectionOutcome(of: Plate.self, forKey: "all", accepting: .stale)
             #expect(list.hit?.oldestAge == .seconds(80))
+            // A list that a screen sends again, because its edit did not fit.
+            try cache.transaction {
+                try $0.setCollection(
+                    keepingNodesOf: plates, forKey: "all", policy: .ofTypes, source: 0)
+            }
+            #expect(cache.collection(of: Plate.self, forKey: "all") == plates)
+            clock.advance(60)
+            #expect(cache.collection(of: Plate.self, forKey: "all") == nil)
         }
     }
 
