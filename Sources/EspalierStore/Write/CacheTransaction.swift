@@ -165,8 +165,7 @@ public final class CacheTransaction {
         // A stored list keeps its elements from eviction. So if it has elements that were deleted,
         // models of this list that are not found were probably deleted, and not evicted.
         let list = try storedList(key)
-        var kept: [(model: Model, stored: String?)] = []
-        var missing: Set<Int> = []
+        var kept: [(model: Model, stored: String?, isMissing: Bool)] = []
         for model in models {
             var reason: MissReason?
             let stored = model.modelIdentifier.flatMap { identifier in
@@ -177,18 +176,17 @@ public final class CacheTransaction {
                 }
                 return node == nil ? nil : identifier
             }
-            if reason == .notFound { missing.insert(kept.count) }
-            if reason != .deleted { kept.append((model, stored)) }
+            if reason != .deleted { kept.append((model, stored, reason == .notFound)) }
         }
         // If more models are missing, others than the deleted ones are among them.
-        if missing.count <= list.deletedCount {
-            kept = kept.indices.filter { !missing.contains($0) }.map { kept[$0] }
+        if kept.count(where: \.isMissing) <= list.deletedCount {
+            kept.removeAll(where: \.isMissing)
         }
         try write { flattener in
             flattener.policy = policy
-            var values = try kept.map { model, stored in
-                stored != nil
-                    ? nil : try flattener.value { try ModelStorage.encode(model, into: $0) }
+            var values = try kept.map { element in
+                element.stored != nil
+                    ? nil : try flattener.value { try ModelStorage.encode(element.model, into: $0) }
             }
             var tree = flattener.finish()
             for (index, element) in kept.enumerated() {
@@ -216,15 +214,8 @@ public final class CacheTransaction {
             let name = RecordName(.collection, key)
             guard let record = try commit.namedRecord(name, in: transaction) else { return stored }
             stored.maxAge = try commit.states.entry(record.handle, in: transaction).expiry
-            guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0,
-                let list = try? SegmentList(record),
-                // A segment that can't be read tells nothing.
-                let elements = try? SegmentEditor(commit, list).elements(
-                    0..<list.count, in: transaction)
-            else { return stored }
-            for target in elements.compactMap(\.target) where !commit.layers.hasLayers(target) {
-                let state = try commit.states.entry(target, in: transaction)
-                if state.flags.contains(.tombstone) { stored.deletedCount += 1 }
+            if let list = try? SegmentList(record) {
+                stored.deletedCount = try SegmentEditor(commit, list).deletedCount(in: transaction)
             }
             return stored
         }

@@ -35,22 +35,21 @@ struct CollectionWriter {
         guard old != nil || operation.makesCollection else {
             throw neighbours == nil ? CacheError.noCollection : .outOfDate
         }
-        func elements(_ drafts: [ValueDraft]) -> [StoredElement] { drafts.elements(handles) }
         do {
             switch operation {
             case .replaceAll(let drafts):
-                try editor.replaceAll(elements(drafts), in: &transaction)
+                try editor.replaceAll(drafts.elements(handles), in: &transaction)
             case .edit(let edit):
                 try replace(
-                    edit.range, with: elements(edit.elements), of: &editor, expecting: neighbours,
-                    clamps: clamps, in: &transaction)
+                    edit.range, with: edit.elements.elements(handles), of: &editor,
+                    expecting: neighbours, clamps: clamps, in: &transaction)
             case .editNew(let edit):
                 try replace(
-                    edit.range, with: elements(edit.elements), onlyNew: true, of: &editor,
+                    edit.range, with: edit.elements.elements(handles), onlyNew: true, of: &editor,
                     expecting: neighbours, clamps: clamps, in: &transaction)
             case .appendNew(let drafts):
                 try editor.removeDeletedElements(in: &transaction)
-                try editor.appendNew(elements(drafts), in: &transaction)
+                try editor.appendNew(drafts.elements(handles), in: &transaction)
             case .move(let source, let destination):
                 try editor.removeDeletedElements(in: &transaction)
                 let visible = try editor.visibleElements(in: transaction)
@@ -332,14 +331,26 @@ struct SegmentEditor {
         guard mayHaveDeletedElements else { return }
         for number in list.segments.indices.reversed() {
             let segment = try read(number, in: transaction)
-            let kept = try segment.filter { element in
-                guard let target = element.target, !commit.layers.hasLayers(target) else {
-                    return true
-                }
-                return try !isDeleted(target, in: transaction)
-            }
+            let kept = try segment.filter { try !isRemovable($0, in: transaction) }
             if kept.count < segment.count { try rewrite(number, with: kept, in: &transaction) }
         }
+    }
+
+    /// Returns how many elements `removeDeletedElements` would remove; 0 if a segment can't be
+    /// read.
+    func deletedCount(in transaction: borrowing WriteTransaction) throws -> Int {
+        guard mayHaveDeletedElements,
+            let elements = try? elements(0..<list.count, in: transaction)
+        else { return 0 }
+        return try elements.reduce(0) { try $0 + (isRemovable($1, in: transaction) ? 1 : 0) }
+    }
+
+    /// Whether the node of an element was deleted, and not by an optimistic change alone.
+    private func isRemovable(
+        _ element: StoredElement, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard let target = element.target, !commit.layers.hasLayers(target) else { return false }
+        return try isDeleted(target, in: transaction)
     }
 
     private var mayHaveDeletedElements: Bool {

@@ -269,9 +269,11 @@ struct BatchSection: Sendable {
 extension CommitTransaction {
     /// Applies the sections of a batch.
     ///
-    /// - Parameter clamps: Whether edits of collections were made for earlier states of these, see
-    ///   `CollectionWriter.apply`.
-    /// - Returns: The sections as an optimistic change keeps them.
+    /// - Parameters:
+    ///   - clamps: Whether edits of collections were made for earlier states of these, see
+    ///     `CollectionWriter.apply`.
+    ///   - isChange: Whether the batch is a new optimistic change.
+    /// - Returns: The sections; those of a change as it keeps them, see `insertingOnlyNew`.
     @discardableResult
     func apply(
         _ sections: [BatchSection], clamps: Bool = false, isChange: Bool = false,
