@@ -71,6 +71,12 @@ extension ErasedModel: FieldValue {
     }
 }
 
+extension ErasedModel {
+    public func hasSameEncoding(as other: ErasedModel) -> Bool {
+        ModelStorage.haveSameEncoding(model, other.model)
+    }
+}
+
 /// The model is the child if it is a `Model`. A replacement of any type that is an `Existential`
 /// can take its place.
 extension ErasedModel: ModelField {

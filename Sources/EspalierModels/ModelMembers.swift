@@ -220,6 +220,30 @@ public enum ModelMembers {
     public static func hash<Value>(_ value: Value, into hasher: inout Hasher) {}
 }
 
+// MARK: - Encodings
+
+extension ModelMembers {
+    /// Returns whether both members certainly have the same encoding, see
+    /// `FieldValue.hasSameEncoding(as:)`.
+    ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - other: The same member of another model.
+    @inlinable
+    public static func haveSameEncoding<Value: FieldValue>(_ value: Value, _ other: Value) -> Bool {
+        value.hasSameEncoding(as: other)
+    }
+
+    /// Returns `false`: it is not known what a member of this type writes.
+    ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - other: The same member of another model.
+    @inlinable
+    @_disfavoredOverload
+    public static func haveSameEncoding<Value>(_ value: Value, _ other: Value) -> Bool { false }
+}
+
 /// An optional that is recognised at run time.
 protocol OptionalMember {
     static var wrappedType: Any.Type { get }

@@ -44,7 +44,7 @@ extension NormalizedModel {
     /// `nil`: the model is stored inline in its parent.
     public var modelIdentifier: String? { nil }
 
-    // `FieldValue` has these two defaults as well. They are repeated for clients that import only
+    // `FieldValue` has these three defaults as well. They are repeated for clients that import only
     // this module.
     /// Decodes an array of models of this type.
     ///
@@ -60,6 +60,10 @@ extension NormalizedModel {
     /// `nil`: a record that lacks the field of a required model is a miss.
     @inlinable
     public static var valueWhenMissing: Self? { nil }
+
+    /// `false`: it is not known what the model writes.
+    @inlinable
+    public func hasSameEncoding(as other: Self) -> Bool { false }
 
     /// Writes the model as a reference to its own record, or inline if it has no identifier.
     ///
@@ -83,6 +87,12 @@ extension NormalizedModel {
             try Self(from: &$0)
         }
     }
+}
+
+extension NormalizedModel where Self: RawRepresentable, RawValue: FieldValue {
+    /// `false`: it is not known what the model writes.
+    @inlinable
+    public func hasSameEncoding(as other: Self) -> Bool { false }
 }
 
 extension NormalizedModel where Self: Encodable {

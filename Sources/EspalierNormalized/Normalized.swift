@@ -48,6 +48,9 @@
 ///   payloads, and any nesting of them.
 /// - `==` and `hash(into:)` over all properties.
 /// - `encode(to:)` and `init(from:)`, which write and read the record.
+/// - For a struct or an enum whose encoding the macro generates: `hasSameEncoding(as:)`, by which
+///   the cache finds out that a model is written again unchanged. It compares the stored
+///   properties and the identifier, which must not depend on anything outside of the value.
 /// - For structs and classes: `Builder`, a struct with a variable for each property; `copy(_:)`,
 ///   which returns a changed value; and `merge`, which applies a projection with the same
 ///   identifier.

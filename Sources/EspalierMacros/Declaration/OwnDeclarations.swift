@@ -5,6 +5,7 @@ import SwiftSyntax
 enum OwnDeclaration {
     case modelIdentifier, projectionIdentifier, identifier, identifierPrefix, identifierOfID
     case map, forEach, equality, hash, merge, storedValue, encode, decode, builder, copy
+    case encodeValue, sameEncoding
     /// Any initializer other than `init(from: inout RecordDecoder)`.
     case initializer
     /// `init(from: any Decoder)`, `encode(to: any Encoder)` and `CodingKeys`.
@@ -59,6 +60,8 @@ enum OwnDeclaration {
         case ("storedValue", ["_"]) where type?.mentions("String") == true: self = .storedValue
         case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: self = .encode
         case ("encode", ["to"]) where type?.mentions("Encoder") == true: self = .encodable
+        case ("encodeValue", ["into"]): self = .encodeValue
+        case ("hasSameEncoding", ["as"]): self = .sameEncoding
         case ("modelIdentifier", ["id"]): self = .identifierOfID
         case ("copy", ["_"]) where type?.isFunction == true: self = .copy
         default: return nil

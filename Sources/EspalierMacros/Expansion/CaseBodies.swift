@@ -77,6 +77,23 @@ struct CaseBodies: FunctionBodies {
         return Self.switchStatement("self", cases, otherwise: nil)
     }
 
+    var sameEncoding: [String] {
+        let cases = model.cases.map { enumCase in
+            let stored = enumCase.payloads.enumerated().filter { $1.storedName != nil }
+            let lines = stored.map { index, payload in
+                Code.returnUnlessSameEncoding(
+                    payload.form.wrapping("a\(index)"), payload.form.wrapping("b\(index)"))
+            }
+            let (a, b) = (
+                Self.pattern(enumCase, prefix: "a") { enumCase.payloads[$0].storedName != nil },
+                Self.pattern(enumCase, prefix: "b") { enumCase.payloads[$0].storedName != nil }
+            )
+            return ("(\(a), \(b))", lines + ["return true"])
+        }
+        return Self.switchStatement(
+            "(self, other)", cases, otherwise: cases.count > 1 ? "return false" : nil)
+    }
+
     // MARK: Records
 
     var encode: [String] {

@@ -29,7 +29,7 @@ struct ModelExpansion {
         let shared = [
             modelIdentifier, identifierPrefix, identifierOfID, projectionIdentifier, writePolicy,
             maxAge,
-            mergeRules, map, forEach, equality, hash,
+            mergeRules, map, forEach, equality, hash, sameEncoding,
         ]
         let own: [String?] =
             switch model.kind {
@@ -177,6 +177,38 @@ struct ModelExpansion {
         return Code.literal(model.name.filter { $0 != "`" } + ":")
     }
 
+    // MARK: Encoding
+
+    /// Nil for a class, whose properties may change, and for a type that decides itself what it
+    /// writes.
+    private var sameEncoding: String? {
+        guard model.kind != .finalClass,
+            model.own.isDisjoint(with: [.encode, .encodeValue, .projectionIdentifier])
+        else { return nil }
+        let identifiers =
+            isIdentifierStored
+            ? []
+            : [Code.returnUnlessSameEncoding("self.modelIdentifier", "other.modelIdentifier")]
+        return model.declaration(
+            unless: .sameEncoding, "func hasSameEncoding(as other: \(model.name)) -> Swift.Bool",
+            identifiers + bodies.sameEncoding)
+    }
+
+    /// Whether values with the same stored properties have the same identifier.
+    private var isIdentifierStored: Bool {
+        guard !model.own.contains(.modelIdentifier) else { return false }
+        var name = "id"
+        if let path = model.arguments.identifierPath {
+            guard path.count == 1 else { return false }
+            name = path[0]
+        } else if !model.own.contains(.identifier) {
+            return true
+        }
+        // The text of any other type is its own affair.
+        let type = model.storedMembers.first { $0.name == name }?.type
+        return type?.isScalar == true || type?.trimmedDescription == "UUID"
+    }
+
     // MARK: Children
 
     private var map: String? {
@@ -256,6 +288,8 @@ protocol FunctionBodies {
     var hash: [String] { get }
     var encode: [String] { get }
     var decode: [String] { get }
+    /// Compares what `encode` writes.
+    var sameEncoding: [String] { get }
 }
 
 extension ModelDeclaration {
@@ -328,6 +362,12 @@ enum Code {
     /// Returns a statement that returns false if two values differ.
     static func returnIfUnequal(_ a: String, _ b: String, isScalar: Bool) -> String {
         let condition = isScalar ? "\(a) == \(b)" : "\(modelMembers).areEqual(\(a), \(b))"
+        return "guard \(condition) else {\n    return false\n}"
+    }
+
+    /// Returns a statement that returns false unless two values certainly have the same encoding.
+    static func returnUnlessSameEncoding(_ a: String, _ b: String) -> String {
+        let condition = "\(modelMembers).haveSameEncoding(\(a), \(b))"
         return "guard \(condition) else {\n    return false\n}"
     }
 

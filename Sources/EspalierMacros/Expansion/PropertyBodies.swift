@@ -61,6 +61,14 @@ struct PropertyBodies: FunctionBodies {
             }
     }
 
+    var sameEncoding: [String] {
+        model.storedMembers.map { member in
+            Code.returnUnlessSameEncoding(
+                member.form.wrapping("self.\(member.name)"),
+                member.form.wrapping("other.\(member.name)"))
+        } + ["return true"]
+    }
+
     /// Reads a struct into constants first. If its initializer set one property after the other and
     /// could throw in between, the compiler would copy the whole value at the end.
     var decode: [String] {

@@ -93,6 +93,15 @@ package enum ModelStorage {
         }
     }
 
+    /// Returns whether ``encode(_:into:)`` certainly writes the same for both models.
+    package static func haveSameEncoding<Model>(_ model: Model, _ other: Model) -> Bool {
+        func hasSame<Value: FieldValue>(_ value: Value) -> Bool {
+            (other as? Value).map { value.hasSameEncoding(as: $0) } ?? false
+        }
+        guard let value = model as? any FieldValue else { return false }
+        return type(of: value) == type(of: other as Any) && hasSame(value)
+    }
+
     /// Returns whether values of the type can be read.
     package static func isReadable<Model>(_ type: Model.Type) -> Bool {
         let strategy = DecodingStrategy<Model>.of()

@@ -29,6 +29,9 @@ struct ContradictionCount {
     private var comparisons = 0
     /// The bytes that were encoded for comparisons.
     private var bytes = 0
+    /// Whether a tree had more comparisons than it may have, or an occurrence inside of two others
+    /// of its node.
+    var isIncomplete = false
     /// The number of comparisons that are being made, one inside of the other.
     private(set) var depth = 0
     /// Occurrences met inside of the first one of their node, which is not complete yet. They are
@@ -45,7 +48,10 @@ struct ContradictionCount {
     mutating func begin(inTreeOf nodeCount: Int, _ byteCount: Int) -> Bool {
         guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount,
             bytes < Self.leastBytes + Self.bytesPerByte * byteCount
-        else { return false }
+        else {
+            isIncomplete = true
+            return false
+        }
         comparisons += 1
         depth += 1
         return true
@@ -58,6 +64,14 @@ struct ContradictionCount {
     }
 
     mutating func count() { found += 1 }
+
+    /// Returns whether every occurrence was walked, and there were no more than a few for each
+    /// node.
+    ///
+    /// - Parameter merging: The number of later occurrences of nodes that merge.
+    func areFew(inTreeOf nodeCount: Int, merging: Int) -> Bool {
+        !isIncomplete && merging <= Self.leastComparisons + Self.comparisonsPerNode * nodeCount
+    }
 
     /// Returns false for an object that was asked about before.
     mutating func isNew(_ object: AnyObject?) -> Bool { objects.isNew(object) }

@@ -65,6 +65,10 @@ package struct FlattenedTree: Sendable {
     /// occurrence that is not stored. The number is a lower bound: a tree with many times more
     /// occurrences than nodes is not compared as a whole.
     package internal(set) var contradictions = 0
+    /// Whether every occurrence of a node was walked, and there were no more than a few for each
+    /// node. Values that share their children may have exponentially many occurrences, and a
+    /// comparison of two such values would take as long.
+    package internal(set) var hasFewOccurrences = false
     /// Whether a later occurrence of a node that merges differs from the first one. A field that
     /// one of them lacks is a difference, too.
     package internal(set) var hasDifferences = false
@@ -77,6 +81,9 @@ package struct FlattenedTree: Sendable {
     package init() {}
 
     package var count: Int { entries.count }
+
+    /// Whether a node was met inside itself.
+    package var hasCycles: Bool { entries.contains(where: \.isOnCycle) }
 
     /// Whether a record of the tree may expire.
     package var expires: Bool { maxAge != nil || !maxAges.isEmpty }

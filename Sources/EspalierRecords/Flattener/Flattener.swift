@@ -341,6 +341,8 @@ package final class Flattener {
             }
             if hasMaxAges { finished.maxAges = traits.map(\.maxAge) }
             finished.contradictions = contradictions.found
+            finished.hasFewOccurrences = contradictions.areFew(
+                inTreeOf: finished.count, merging: occurrences.count)
             nodes = NodeTable()
             failure = nil
             occurrences = OccurrenceCount()
@@ -528,9 +530,13 @@ package final class Flattener {
         /// Adds a node to the path, to compare an occurrence of it. Returns false if the occurrence
         /// stands inside of two others of the node, or if there were too many comparisons.
         mutating func beginComparison(of node: Int) -> Bool {
-            guard path.lazy.filter({ $0 == node }).count <= 1,
-                contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount)
-            else { return false }
+            guard path.lazy.filter({ $0 == node }).count <= 1 else {
+                contradictions.isIncomplete = true
+                return false
+            }
+            guard contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount) else {
+                return false
+            }
             path.append(node)
             return true
         }

@@ -16,7 +16,7 @@ struct Occurrence {
 
 /// The later occurrences that a flattening has met.
 struct OccurrenceCount {
-    private var last = 0
+    private(set) var count = 0
     /// Occurrences met inside of another one of their node, which is not complete yet.
     private var pending: [Int: [Occurrence]] = [:]
     private var objects = KnownObjects()
@@ -25,11 +25,11 @@ struct OccurrenceCount {
 
     /// Returns the number of an occurrence that begins.
     mutating func next(_ limits: TreeLimits) throws -> Int {
-        guard last < limits.maximumLogicalNodes else {
+        guard count < limits.maximumLogicalNodes else {
             throw FlattenError.tooManyOccurrences(limit: limits.maximumLogicalNodes)
         }
-        last += 1
-        return last
+        count += 1
+        return count
     }
 
     /// Returns false for an object that was asked about before.

@@ -112,6 +112,13 @@ package final class RecordedTree: Sendable {
         range = low <= high ? low...high : 0...0
     }
 
+    /// Makes a tree of records without their models.
+    package convenience init(of records: [Handle]) {
+        self.init(
+            entries: records, nodes: [], lists: [], hasRepeats: false,
+            total: ReadCounts(depth: 0, logicalNodes: 0, bytes: 0, records: records.count))
+    }
+
     /// The records that have others below them.
     package var parents: [Handle] { nodes.lazy.filter { $0.size > 1 }.map(\.handle) }
 

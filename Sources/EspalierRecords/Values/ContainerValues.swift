@@ -15,6 +15,15 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 
     @inlinable
     public static var valueWhenMissing: Wrapped?? { .some(nil) }
+
+    @inlinable
+    public func hasSameEncoding(as other: Wrapped?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let value?, let other?): value.hasSameEncoding(as: other)
+        default: false
+        }
+    }
 }
 
 extension Array: FieldValue where Element: FieldValue {
@@ -29,6 +38,13 @@ extension Array: FieldValue where Element: FieldValue {
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Element] {
         try Element.decodeValues(from: &decoder)
     }
+
+    @inlinable
+    public func hasSameEncoding(as other: [Element]) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where !self[index].hasSameEncoding(as: other[index]) { return false }
+        return true
+    }
 }
 
 extension Set: FieldValue where Element: FieldValue {
@@ -41,6 +57,16 @@ extension Set: FieldValue where Element: FieldValue {
         var result: Set<Element> = []
         try decoder.decodeElements { result.insert(try Element.decodeValue(from: &$0)) }
         return result
+    }
+
+    /// Compares equal elements: `==` alone does not tell what they write.
+    @inlinable
+    public func hasSameEncoding(as other: Set<Element>) -> Bool {
+        count == other.count
+            && allSatisfy { element in
+                other.firstIndex(of: element).map { element.hasSameEncoding(as: other[$0]) }
+                    ?? false
+            }
     }
 }
 
@@ -57,6 +83,17 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
             key: { try Key.decodeValue(from: &$0) },
             value: { result[$1] = try Value.decodeValue(from: &$0) })
         return result
+    }
+
+    /// Compares the entries with equal keys: `==` alone does not tell what keys write.
+    @inlinable
+    public func hasSameEncoding(as other: [Key: Value]) -> Bool {
+        count == other.count
+            && allSatisfy { key, value in
+                guard let index = other.index(forKey: key) else { return false }
+                return key.hasSameEncoding(as: other[index].key)
+                    && value.hasSameEncoding(as: other[index].value)
+            }
     }
 }
 

@@ -98,6 +98,15 @@ extension Field: FieldValue where Value: FieldValue {
     /// Absent: a record without the field does not make the read a miss.
     @inlinable
     public static var valueWhenMissing: Field? { .absent }
+
+    @inlinable
+    public func hasSameEncoding(as other: Field) -> Bool {
+        switch (self, other) {
+        case (.absent, .absent), (.null, .null): true
+        case (.value(let value), .value(let other)): value.hasSameEncoding(as: other)
+        default: false
+        }
+    }
 }
 
 extension ValueDecoder {

@@ -9,6 +9,10 @@ extension Date: FieldValue {
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Date {
         Date(timeIntervalSinceReferenceDate: try decoder.decodeDouble())
     }
+
+    public func hasSameEncoding(as other: Date) -> Bool {
+        timeIntervalSinceReferenceDate.hasSameEncoding(as: other.timeIntervalSinceReferenceDate)
+    }
 }
 
 extension Data: FieldValue {
@@ -17,6 +21,8 @@ extension Data: FieldValue {
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Data {
         Data(try decoder.decodeBytes())
     }
+
+    public func hasSameEncoding(as other: Data) -> Bool { self == other }
 }
 
 extension UUID: FieldValue {
@@ -33,6 +39,8 @@ extension UUID: FieldValue {
         }
         return uuid
     }
+
+    public func hasSameEncoding(as other: UUID) -> Bool { self == other }
 
     /// Returns nil unless there are sixteen bytes.
     init?(bytes b: [UInt8]) {
@@ -71,6 +79,11 @@ extension URL: FieldValue {
         return try url(text ?? "", relativeTo: base)
     }
 
+    public func hasSameEncoding(as other: URL) -> Bool {
+        relativeString.hasSameEncoding(as: other.relativeString)
+            && baseURL.hasSameEncoding(as: other.baseURL)
+    }
+
     private static func url(_ text: String, relativeTo base: URL?) throws -> URL {
         guard let url = URL(string: text, relativeTo: base) else {
             throw ReadFailure(.undecodable("text that is no URL"))
@@ -98,5 +111,10 @@ extension Decimal: FieldValue {
             }
             return value
         }
+    }
+
+    /// Compares the digits: of equal numbers, one may have more zeros.
+    public func hasSameEncoding(as other: Decimal) -> Bool {
+        description.hasSameEncoding(as: other.description)
     }
 }

@@ -54,9 +54,7 @@ extension NormalizedCache: CacheDelegate {
     public func setCollection(
         _ collection: [any SimpleModel], forKey cacheKey: String, context: Any?
     ) {
-        _ = setCollection(
-            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
-            Self.policy(nil, of: collection))
+        _ = setCollection(collection, forKey: cacheKey, Self.policy(nil, of: collection))
     }
 
     /// Returns the policy of a write of elements. Their type is that of the first one.
@@ -147,8 +145,8 @@ extension NormalizedCache: SharedCacheDelegate {
                 collection, like: first, forKey: cacheKey, options, completion)
         }
         let ticket = setCollection(
-            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
-            Self.policy(options.policy, of: collection), source: options.source)
+            collection, forKey: cacheKey, Self.policy(options.policy, of: collection),
+            source: options.source)
         finish(ticket, completion)
     }
 

@@ -246,9 +246,7 @@ extension NormalizedCache {
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil, maxAge: Duration? = nil
     ) -> WriteTicket {
-        setCollection(
-            models.map(ModelStorage.encoding), forKey: key,
-            TreePolicy(policy, root: Model.writePolicy), maxAge)
+        setCollection(models, forKey: key, TreePolicy(policy, root: Model.writePolicy), maxAge)
     }
 
     /// Inserts elements before the element at `index`.
@@ -426,16 +424,21 @@ extension NormalizedCache {
 
     /// Submits the elements of a whole collection.
     func setCollection(
-        _ elements: [ModelEncoding], forKey key: String, _ policy: TreePolicy,
+        _ elements: [any IdentifiedModel], forKey key: String, _ policy: TreePolicy,
         _ maxAge: Duration? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
+        let memory = memoryForWrite(maxAge)
         return submit { flattener in
-            flattener.policy = policy
-            flattener.maxAge = maxAge
-            let drafts = try elements.map { try flattener.value($0) }
-            return .collection(
-                key, .replaceAll(drafts), flattener.finish(), source: source)
+            try KeepableWrite.operation(
+                of: elements, .collection, key, policy, source: source, in: memory
+            ) {
+                flattener.policy = policy
+                flattener.maxAge = maxAge
+                let drafts = try elements.map { try flattener.value(ModelStorage.encoding($0)) }
+                return .collection(
+                    key, .replaceAll(drafts), flattener.finish(), source: source)
+            }
         }
     }
 

@@ -96,11 +96,16 @@ extension NormalizedCache {
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
             return store(model, identifier, policy, maxAge, source: source)
         }
+        let memory = memoryForWrite(maxAge)
         return submit(coalescingKey: coalescingKey(.key, key, model, policy)) { flattener in
-            flattener.policy = policy
-            flattener.maxAge = maxAge
-            let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-            return .key(key, value, flattener.finish(), source: source)
+            try KeepableWrite.operation(
+                of: [model], .key, key, policy, source: source, in: memory
+            ) {
+                flattener.policy = policy
+                flattener.maxAge = maxAge
+                let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
+                return .key(key, value, flattener.finish(), source: source)
+            }
         }
     }
 
@@ -108,12 +113,24 @@ extension NormalizedCache {
         _ model: some IdentifiedModel, _ identifier: String, _ policy: TreePolicy,
         _ maxAge: Duration?, source: Int
     ) -> WriteTicket {
-        submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
-            flattener.policy = policy
-            flattener.maxAge = maxAge
-            let root = try flattener.root(of: model)
-            return .nodes(flattener.finish(), roots: [root], source: source)
+        let memory = memoryForWrite(maxAge)
+        return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
+            try KeepableWrite.operation(
+                of: [model], .node, identifier, policy, source: source, in: memory
+            ) {
+                flattener.policy = policy
+                flattener.maxAge = maxAge
+                let root = try flattener.root(of: model)
+                return .nodes(flattener.finish(), roots: [root], source: source)
+            }
         }
+    }
+
+    /// Returns where a write may be kept. Returns nil while 16 writes wait: such a write holds its
+    /// models until its commit, which would double the memory of the queue. Returns nil for a write
+    /// with an age of its own as well, because it sets the dates of all its records.
+    func memoryForWrite(_ maxAge: Duration?) -> MemoryTier? {
+        maxAge == nil && engine.queue.pending.count < 16 ? engine.memory : nil
     }
 
     /// Deletes the node `identifier`.

@@ -219,6 +219,31 @@ final class MemoryTier: Sendable {
         return current
     }
 
+    // MARK: - Writes
+
+    /// Returns the last write of an entry that has changed nothing, whether or not its records have
+    /// changed since.
+    func findWrite(_ key: MemoryTree.Key) -> WrittenTree? {
+        Self.lookUp(key, in: table(of: key)) as? WrittenTree
+    }
+
+    /// Keeps a write that has changed nothing.
+    ///
+    /// - Parameter entry: What the commit of the write has changed.
+    func insert(
+        _ write: KeepableWrite, _ handles: [Handle], _ generation: Generation,
+        _ entry: CommitHistory.Entry
+    ) {
+        guard let source = source(generation, entry.number) else { return }
+        let written = WrittenTree(write, handles, of: source, at: entry.number)
+        if !written.tree.contains(anyOf: entry.changed) { _ = insert(written) }
+    }
+
+    /// Counts writes that memory knew to be stored.
+    func count(repeatedWrites count: Int) {
+        if count > 0 { counter.repeatedWrites.add(UInt64(count), ordering: .relaxed) }
+    }
+
     // MARK: - Removing
 
     private func remove(_ key: MemoryTree.Key) {
@@ -317,6 +342,9 @@ final class MemoryTier: Sendable {
     var contents: (trees: Int, bytes: ByteCount) {
         state.withLock { ($0.ring.count, ByteCount($0.bytes)) }
     }
+
+    /// How many writes memory knew to be stored, since the cache was opened.
+    var repeatedWrites: UInt64 { counter.repeatedWrites.load(ordering: .relaxed) }
 }
 
 extension MemoryTier.State {

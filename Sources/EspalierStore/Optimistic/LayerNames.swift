@@ -15,7 +15,7 @@ extension CommitTransaction {
         of operation: WriteOperation, in transaction: borrowing WriteTransaction
     ) throws -> Set<RecordName> {
         var names: Set<RecordName> = []
-        switch operation {
+        switch operation.content {
         case .nodes(let tree, let roots, _):
             names.formUnion(tree.names)
             for root in roots {

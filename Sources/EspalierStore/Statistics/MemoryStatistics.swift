@@ -8,8 +8,8 @@ import Synchronization
 /// print("\(memory.trees) trees, \(memory.hits) times found, \(memory.staleReads) times changed")
 /// ```
 ///
-/// The counts cover the whole life of the cache and all processes. ``trees`` and ``bytes`` are
-/// those of this process.
+/// The counts cover the whole life of the cache and all processes. ``repeatedWrites``, ``trees``
+/// and ``bytes`` are those of this process.
 public struct MemoryStatistics: Sendable, Hashable, Codable {
     /// How often a read found its tree, unchanged.
     public var hits = 0
@@ -20,6 +20,9 @@ public struct MemoryStatistics: Sendable, Hashable, Codable {
     public var staleReads = 0
     /// How many trees were removed to make room for others.
     public var removals = 0
+    /// How many writes skipped their records, because memory knew them to be stored: such a write
+    /// only sets the date of its entry. Of this process, since it opened the cache.
+    public var repeatedWrites = 0
     /// The trees in memory, of this process.
     public var trees = 0
     /// An estimate of the memory that the trees take, of this process.
@@ -28,13 +31,28 @@ public struct MemoryStatistics: Sendable, Hashable, Codable {
     /// Creates the statistics of an empty memory.
     public init() {}
 
-    init(_ counts: MemoryCounts, _ contents: (trees: Int, bytes: ByteCount)?) {
+    /// Decodes statistics, also those of a version that did not count all of this.
+    ///
+    /// - Throws: What the decoder throws.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        hits = try values.decode(Int.self, forKey: .hits)
+        misses = try values.decode(Int.self, forKey: .misses)
+        staleReads = try values.decode(Int.self, forKey: .staleReads)
+        removals = try values.decode(Int.self, forKey: .removals)
+        repeatedWrites = try values.decodeIfPresent(Int.self, forKey: .repeatedWrites) ?? 0
+        trees = try values.decode(Int.self, forKey: .trees)
+        bytes = try values.decode(ByteCount.self, forKey: .bytes)
+    }
+
+    init(_ counts: MemoryCounts, _ memory: MemoryTier?) {
         hits = Int(clamping: counts.hits)
         misses = Int(clamping: counts.misses)
         staleReads = Int(clamping: counts.staleReads)
         removals = Int(clamping: counts.removals)
-        trees = contents?.trees ?? 0
-        bytes = contents?.bytes ?? ByteCount(0)
+        guard let memory else { return }
+        repeatedWrites = Int(clamping: memory.repeatedWrites)
+        (trees, bytes) = memory.contents
     }
 }
 
@@ -76,6 +94,7 @@ final class MemoryCounter: Sendable {
     /// A power of two. With 16, eight trees that four threads read often had the same part.
     static let partCount = 64
     let removals = Atomic<UInt64>(0)
+    let repeatedWrites = Atomic<UInt64>(0)
 
     final class Part: Sendable {
         let hits = Atomic<UInt64>(0)

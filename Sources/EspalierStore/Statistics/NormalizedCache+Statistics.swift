@@ -27,7 +27,7 @@ extension NormalizedCache {
                 lifetime += pending
                 statistics.add(lifetime)
                 statistics.blocks = generation.blocks.statistics
-                statistics.memory = MemoryStatistics(lifetime.memory, engine.memory?.contents)
+                statistics.memory = MemoryStatistics(lifetime.memory, engine.memory)
                 let queued = engine.queue.pending
                 statistics.pendingWrites = queued.count
                 statistics.pendingBytes = ByteCount(queued.byteCount)

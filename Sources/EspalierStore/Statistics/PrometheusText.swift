@@ -46,6 +46,9 @@ extension CacheStatistics {
                 "memory_stale_reads_total", "Trees that had changed", Double(memory.staleReads)),
             .counter(
                 "memory_removals_total", "Trees that made room", Double(memory.removals)),
+            .counter(
+                "memory_repeated_writes_total", "Writes of this process known to be stored",
+                Double(memory.repeatedWrites)),
             .counter("commits_total", "Commits", Double(commits)),
             .counter("records_written_total", "Records written", Double(recordsWritten)),
             .counter("dropped_writes_total", "Writes given up", droppedWrites, by: "reason"),

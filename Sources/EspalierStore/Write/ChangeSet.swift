@@ -266,6 +266,23 @@ final class ContentChanges {
     /// Notes that any record may have changed.
     func changeAnything() { state.value.isUnknown = true }
 
+    /// The most records with which `mayHaveChanged` compares a tree.
+    private static let searchLimit = 256
+
+    /// Returns whether the commit may have changed a record of a tree so far; also true once more
+    /// than `searchLimit` records have changed.
+    func mayHaveChanged(_ tree: RecordedTree) -> Bool {
+        let changed = state.value.changed
+        return state.value.isUnknown || changed.count > Self.searchLimit
+            || !changed.isEmpty && tree.contains(anyOf: HandleList(changed))
+    }
+
+    /// Returns whether the commit has made one of the records. `change` does not note how the
+    /// commit changes a new record later.
+    func containsNew(_ handles: [Handle]) -> Bool {
+        handles.contains { $0.rawValue >= firstNew }
+    }
+
     /// Returns what the commit has changed; nil if that can be anything.
     ///
     /// - Parameter keys: The keys and collections that it has made, changed or removed.

@@ -83,6 +83,10 @@ final class CommitTransaction {
     var removal = RemovalProgress()
     /// How far the search for expired records has come.
     var expiryScan = ExpiryScan()
+    /// The writes that have changed nothing.
+    var unchangedWrites = UnchangedWrites()
+    /// Whether reads have found damaged records that no commit has cleared away.
+    var knowsDamage = false
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
@@ -176,6 +180,7 @@ final class CommitTransaction {
             atMost: try commit.accessLimit(of: request.logs, plan, in: transaction), cycles: share,
             damaged: request.clearsDamage ? share : 0, in: generation, transaction: number,
             scanHandle: commit.counters.cycleScanHandle)
+        commit.knowsDamage = !logs.damage.waiting(atMost: 1, in: generation.name).isEmpty
         do {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
@@ -187,7 +192,6 @@ final class CommitTransaction {
             }
             commit.changes.writeCount = request.operations.count
 
-            // Flag the cycles that reads and scans have found.
             try commit.flagCycles(at: logged.cycles, in: transaction)
 
             // Clear damaged records away, except those that an operation has written anew, and
@@ -484,6 +488,54 @@ struct CommittedTables {
     var keptByPins: Set<Handle> = []
     /// The group of states at which the search for expired records goes on.
     var nextExpiryGroup: UInt64 = 0
+}
+
+// MARK: - Request and outcome
+
+extension CommitTransaction {
+    /// What one commit does.
+    struct Request {
+        var operations: [WriteOperation]
+        /// How far it evicts.
+        var goal = EvictionGoal.watermark
+        /// The most steps of eviction.
+        var evictionSteps = Int.max
+        /// What the commit applies of the accesses and cycles that reads have logged.
+        var logs = LogShare.planned
+        /// Whether the commit clears damaged records away.
+        var clearsDamage = true
+        /// Whether the file must have pages for eviction beyond those in use.
+        var reservesFile = true
+        /// How long to wait for the lock of the writer; nil stands for the configured deadline.
+        var lockDeadline: Duration?
+        /// Whether the commit lists blocked records again before it evicts, except those that
+        /// external references keep.
+        var relistsBlocked = false
+    }
+
+    /// What a commit applies of the logs. Each access and each cycle may change a page of its own.
+    enum LogShare: Equatable {
+        /// As many accesses and cycles as the plan of the pages allows.
+        case planned
+        /// The oldest accesses, at most this many. A commit that makes room for a write applies
+        /// none if it can: it looks up in the log whether a record that it would evict was
+        /// accessed.
+        case accesses(Int)
+    }
+
+    /// The changes of a successful commit that its committer publishes in memory.
+    struct Outcome {
+        let transaction: CommitTransaction
+        let number: UInt64
+        let evictor: Evictor
+        let changedShapes: [(number: UInt64, shape: Shape?)]
+        let droppedDictionaries: [UInt64]
+
+        /// What has changed, for the trees in memory; nil if that can be anything.
+        var historyEntry: CommitHistory.Entry? {
+            transaction.contentChanges.entry(number, keys: transaction.changes.keys)
+        }
+    }
 }
 
 // MARK: - The beginning of a commit

@@ -291,12 +291,15 @@ final class Committer: Sendable {
             }
         }
         let commit = outcome.transaction
+        let entry = outcome.historyEntry
         memory?.endCommit(
-            outcome.number, in: generation, outcome.historyEntry, after: commit.changes.commit &- 1)
+            outcome.number, in: generation, entry, after: commit.changes.commit &- 1)
         generations.announce(commit)
         publish(outcome)
         logs.statistics.countCommit(took: .now - start)
         feed?.endCommit(commit.changes, in: generation)
+        // Last, because it runs code of the app.
+        memory?.keep(commit.unchangedWrites, of: outcome, entry)
         if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
         return outcome.evictor.progress
     }

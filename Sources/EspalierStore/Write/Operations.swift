@@ -15,21 +15,26 @@ extension CommitTransaction {
     }
 
     /// Applies one operation to the records as they are.
+    ///
+    /// - Parameter keepable: The write that the operation stands for, if memory may keep it.
     func applyToRecords(
-        _ operation: WriteOperation, in transaction: inout WriteTransaction
+        _ operation: WriteOperation, as keepable: KeepableWrite? = nil,
+        in transaction: inout WriteTransaction
     ) throws {
         switch operation {
+        case .keepable(let write):
+            try applyToRecords(write.operation, as: write, in: &transaction)
         case .nodes(let tree, let roots, _):
-            let handles = try TreeWriter(self).write(tree, in: &transaction)
+            let handles = try write(tree, as: keepable, in: &transaction)
             for root in roots { try finishRoot(root, of: tree, handles, in: &transaction) }
             counters.writes += 1
         case .key(let key, let value, let tree, _):
-            let handles = try TreeWriter(self).write(tree, in: &transaction)
+            let handles = try write(tree, as: keepable, in: &transaction)
             entryMaxAge = tree.maxAge ?? maxAge
             try writeKey(key, value, handles, in: &transaction)
             counters.writes += 1
         case .collection(let key, let operation, let tree, let neighbours, _):
-            var handles = try TreeWriter(self).write(tree, in: &transaction)
+            var handles = try write(tree, as: keepable, in: &transaction)
             for identifier in tree.storedNodes {
                 handles.append(try slot(.node, identifier, in: &transaction).handle)
             }

@@ -13,6 +13,8 @@ enum WriteOperation: Sendable {
     case collection(
         String, CollectionOperation, FlattenedTree,
         expecting: CollectionNeighbours? = nil, source: Int = 0)
+    /// An operation `nodes`, `key` or `collection`, with the models that it was flattened from.
+    indirect case keepable(KeepableWrite)
     /// Writes that take effect together.
     case batch([BatchSection])
     /// Makes, confirms or rolls back an optimistic change.
@@ -56,9 +58,25 @@ enum WriteOperation: Sendable {
     /// Changes nothing. When a barrier is done, every write before it is on disk.
     case barrier
 
+    /// The operation without its models.
+    var content: WriteOperation {
+        if case .keepable(let write) = self { write.operation } else { self }
+    }
+
+    /// Returns a copy of an operation `nodes`, `key` or `collection` with another source.
+    func submitted(by source: Int) -> WriteOperation {
+        switch self {
+        case .nodes(let tree, let roots, _): .nodes(tree, roots: roots, source: source)
+        case .key(let key, let value, let tree, _): .key(key, value, tree, source: source)
+        case .collection(let key, let operation, let tree, let neighbours, _):
+            .collection(key, operation, tree, expecting: neighbours, source: source)
+        default: self
+        }
+    }
+
     /// Bytes that the operation holds in the queue.
     var byteCount: Int {
-        switch self {
+        switch content {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.byteCount
         case .batch(let sections): sections.reduce(64) { $0 + $1.tree.byteCount }
@@ -68,7 +86,7 @@ enum WriteOperation: Sendable {
         case .delete(let names), .outdate(let names): 64 + names.count * 32
         case .reset, .barrier, .evict, .evictExpired, .pin, .unpin, .trim, .setBudget,
             .collectCycles, .repairAll, .transaction,
-            .repair, .checkPins, .install, .retireDictionary, .repack, .compact:
+            .repair, .checkPins, .install, .retireDictionary, .repack, .compact, .keepable:
             64
         }
     }
@@ -77,7 +95,7 @@ enum WriteOperation: Sendable {
     /// submitter recognises its own writes. 0 stands for no submitter, and for each write with a
     /// node that merges.
     var source: Int {
-        switch self {
+        switch content {
         // The submitter does not know what a merge makes of its models, and has to hear of it.
         case .nodes(let tree, _, let source), .key(_, _, let tree, let source),
             .collection(_, _, let tree, _, let source):
@@ -98,7 +116,7 @@ enum WriteOperation: Sendable {
 
     /// The later occurrences of nodes of which something is not stored.
     var contradictions: Int {
-        switch self {
+        switch content {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.contradictions
         default: sections.reduce(0) { $0 + $1.tree.contradictions }
@@ -107,7 +125,7 @@ enum WriteOperation: Sendable {
 
     /// The nodes that the operation stores.
     var nodeCount: Int {
-        switch self {
+        switch content {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.nodes.count
         case .restore(let records, _): records.count
@@ -118,7 +136,7 @@ enum WriteOperation: Sendable {
     /// Whether the operation may use the pages that are reserved for eviction. An operation that
     /// frees pages, or hardly needs any, has to work when no others are free.
     var mayUseReserve: Bool {
-        switch self {
+        switch content {
         case .delete, .reset, .barrier, .outdate, .evict, .evictExpired, .unpin, .repair,
             .checkPins:
             true
@@ -146,7 +164,7 @@ enum WriteOperation: Sendable {
     /// This is so if both replace all their nodes, and if this write has every node of the earlier
     /// one, as the same types see it.
     func overwrites(_ earlier: WriteOperation) -> Bool {
-        switch (self, earlier) {
+        switch (content, earlier.content) {
         case (.nodes(let new, _, _), .nodes(let old, _, _)): new.overwrites(old)
         case (.key(let key, _, let new, _), .key(let oldKey, _, let old, _)):
             Identifier(key) == Identifier(oldKey) && new.overwrites(old)

@@ -89,6 +89,31 @@ struct EnumTests {
                 }
             }
 
+            public nonisolated func hasSameEncoding(as other: Attachment) -> Swift.Bool {
+                switch (self, other) {
+                case (.link(let a0), .link(let b0)):
+                    guard EspalierModels.ModelMembers.haveSameEncoding(a0, b0) else {
+                        return false
+                    }
+                    return true
+                case (.card(let a0, let a1, let a2), .card(let b0, let b1, let b2)):
+                    guard EspalierModels.ModelMembers.haveSameEncoding(a0, b0) else {
+                        return false
+                    }
+                    guard EspalierModels.ModelMembers.haveSameEncoding(a1, b1) else {
+                        return false
+                    }
+                    guard EspalierModels.ModelMembers.haveSameEncoding(a2, b2) else {
+                        return false
+                    }
+                    return true
+                case (.none, .none):
+                    return true
+                default:
+                    return false
+                }
+            }
+
             public nonisolated func encode(to encoder: inout EspalierRecords.RecordEncoder) throws {
                 switch self {
                 case .link(let _0):

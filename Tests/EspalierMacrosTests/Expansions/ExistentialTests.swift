@@ -101,6 +101,29 @@ struct ExistentialTests {
                         }, into: &hasher)
                 }
 
+                nonisolated func hasSameEncoding(as other: Entry) -> Swift.Bool {
+                    guard EspalierModels.ModelMembers.haveSameEncoding(self.all.mapValues { \
+        $0.map { $0.map {
+                                    EspalierModels.ErasedModel<any Local>($0)
+                                }
+                            }
+                        }, other.all.mapValues { $0.map { $0.map {
+                                    EspalierModels.ErasedModel<any Local>($0)
+                                }
+                            }
+                        }) else {
+                        return false
+                    }
+                    guard EspalierModels.ModelMembers.haveSameEncoding(self.one.map {
+                            EspalierModels.ErasedModel<any Local>($0)
+                        }, other.one.map {
+                            EspalierModels.ErasedModel<any Local>($0)
+                        }) else {
+                        return false
+                    }
+                    return true
+                }
+
                 nonisolated func merge(_ model: any EspalierModels.Model) -> any \
         EspalierModels.Model {
                     if model is Entry {

@@ -61,6 +61,16 @@ struct GenericTests {
                 EspalierModels.ModelMembers.hash(self.items, into: &hasher)
             }
 
+            nonisolated func hasSameEncoding(as other: Page) -> Swift.Bool {
+                guard EspalierModels.ModelMembers.haveSameEncoding(self.id, other.id) else {
+                    return false
+                }
+                guard EspalierModels.ModelMembers.haveSameEncoding(self.items, other.items) else {
+                    return false
+                }
+                return true
+            }
+
             nonisolated func merge(_ model: any EspalierModels.Model) -> any EspalierModels.Model {
                 if model is Page {
                     return model

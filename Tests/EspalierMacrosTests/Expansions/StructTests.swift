@@ -68,6 +68,19 @@ struct StructTests {
                 hasher.combine(self.likes)
             }
 
+            public nonisolated func hasSameEncoding(as other: Message) -> Swift.Bool {
+                guard EspalierModels.ModelMembers.haveSameEncoding(self.id, other.id) else {
+                    return false
+                }
+                guard EspalierModels.ModelMembers.haveSameEncoding(self.sender, other.sender) else {
+                    return false
+                }
+                guard EspalierModels.ModelMembers.haveSameEncoding(self.likes, other.likes) else {
+                    return false
+                }
+                return true
+            }
+
             public nonisolated func merge(_ model: any EspalierModels.Model) -> any \
         EspalierModels.Model {
                 if model is Message {
