@@ -29,8 +29,7 @@ struct ContradictionCount {
     private var comparisons = 0
     /// The bytes that were encoded for comparisons.
     private var bytes = 0
-    /// Whether a tree had more comparisons than it may have, or an occurrence inside of two others
-    /// of its node.
+    /// Whether an occurrence was not walked, or not to its end.
     var isIncomplete = false
     /// The number of comparisons that are being made, one inside of the other.
     private(set) var depth = 0
@@ -48,10 +47,7 @@ struct ContradictionCount {
     mutating func begin(inTreeOf nodeCount: Int, _ byteCount: Int) -> Bool {
         guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount,
             bytes < Self.leastBytes + Self.bytesPerByte * byteCount
-        else {
-            isIncomplete = true
-            return false
-        }
+        else { return false }
         comparisons += 1
         depth += 1
         return true
@@ -65,8 +61,8 @@ struct ContradictionCount {
 
     mutating func count() { found += 1 }
 
-    /// Returns whether every occurrence was walked, and there were no more than a few for each
-    /// node.
+    /// Returns whether every occurrence was walked, and nodes occurred again no more often than a
+    /// tree may have comparisons.
     ///
     /// - Parameter merging: The number of later occurrences of nodes that merge.
     func areFew(inTreeOf nodeCount: Int, merging: Int) -> Bool {

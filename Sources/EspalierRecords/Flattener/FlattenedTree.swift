@@ -65,9 +65,9 @@ package struct FlattenedTree: Sendable {
     /// occurrence that is not stored. The number is a lower bound: a tree with many times more
     /// occurrences than nodes is not compared as a whole.
     package internal(set) var contradictions = 0
-    /// Whether every occurrence of a node was walked, and there were no more than a few for each
-    /// node. Values that share their children may have exponentially many occurrences, and a
-    /// comparison of two such values would take as long.
+    /// Whether every occurrence of a node was walked, and nodes occurred again no more than 1,024
+    /// times, and four times for each node. Values that share their children may have exponentially
+    /// many occurrences, and a comparison of two such values would take as long.
     package internal(set) var hasFewOccurrences = false
     /// Whether a later occurrence of a node that merges differs from the first one. A field that
     /// one of them lacks is a difference, too.

@@ -88,7 +88,10 @@ package final class Flattener {
         place.merges = state.merges(typeAt: place.type)
         if place.merges {
             state.tree.merges = true
-            guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
+            guard state.occurrences.isNew(object()) || place.isNew else {
+                state.contradictions.isIncomplete = true
+                return place.node
+            }
         } else if !place.isNew {
             compare(fields, of: projection, at: place, object)
             return place.node
@@ -181,9 +184,12 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void
     ) -> Int {
         guard var place = state.knownPlace(of: identifier, projection: projection) else {
+            state.contradictions.isIncomplete = true
             return state.tree.entries.count
         }
-        if !place.isNew {
+        if place.isNew {
+            state.contradictions.isIncomplete = true
+        } else {
             place.merges = state.merges(typeAt: place.type)
             compare(fields, of: projection, at: place, object)
         }
@@ -199,6 +205,7 @@ package final class Flattener {
         _ object: () -> AnyObject?
     ) {
         guard state.contradictions.isNew(object()), state.beginComparison(of: place.node) else {
+            state.contradictions.isIncomplete = true
             return
         }
         let encoder = nextEncoder()
@@ -216,7 +223,7 @@ package final class Flattener {
                 ? expected ?? .none : try record.shape(type: projection, in: shapes)
             try state.compare(encoder, shape, at: place, projection, shapes)
         } catch {
-            return
+            state.contradictions.isIncomplete = true
         }
     }
 
@@ -530,13 +537,9 @@ package final class Flattener {
         /// Adds a node to the path, to compare an occurrence of it. Returns false if the occurrence
         /// stands inside of two others of the node, or if there were too many comparisons.
         mutating func beginComparison(of node: Int) -> Bool {
-            guard path.lazy.filter({ $0 == node }).count <= 1 else {
-                contradictions.isIncomplete = true
-                return false
-            }
-            guard contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount) else {
-                return false
-            }
+            guard path.lazy.filter({ $0 == node }).count <= 1,
+                contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount)
+            else { return false }
             path.append(node)
             return true
         }

@@ -38,9 +38,9 @@ public protocol FieldValue {
     /// `.some(nil)`; all other types have no such value, and the read is a miss.
     static var valueWhenMissing: Self? { get }
 
-    /// Returns whether ``encodeValue(into:)`` certainly writes the same bytes and the same models
-    /// for both values. A write whose model has the encoding of the last one does not encode it
-    /// again.
+    /// Returns whether ``encodeValue(into:)`` certainly writes the same bytes for both values, and
+    /// refers to models that write the same. A write whose model has the encoding of the last one
+    /// does not encode it again.
     ///
     /// The default is `false`, which is always right: the values are then encoded. `@Normalized`
     /// generates this function for structs and enums. A type that writes several fields compares
@@ -48,8 +48,9 @@ public protocol FieldValue {
     /// composed, and an app's own `==` may ignore whole fields.
     ///
     /// The function must return `false` where something else than the two values decides what they
-    /// write: for a class whose properties may change, and for a model whose identifier depends on
-    /// a global variable.
+    /// write: for a class, and for a model whose identifier depends on a global variable. A
+    /// `RawRepresentable` type has a default that compares the raw values. If it has an
+    /// `encodeValue(into:)` of its own, it must implement this function, too.
     ///
     /// ```swift
     /// func hasSameEncoding(as other: Price) -> Bool {
@@ -94,12 +95,16 @@ extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
         return value
     }
 
-    /// Compares the raw values. `false` for a class, and for a type that is larger than its raw
-    /// value, because it may write more in an `encodeValue(into:)` of its own.
+    /// Compares the raw values. `false` for a type that is neither an enum of a byte nor of the
+    /// size of its raw value: it may write more in an `encodeValue(into:)` of its own.
     @inlinable
     public func hasSameEncoding(as other: Self) -> Bool {
-        MemoryLayout<Self>.size <= MemoryLayout<RawValue>.size && !(Self.self is AnyObject.Type)
-            && rawValue.hasSameEncoding(as: other.rawValue)
+        let size = MemoryLayout<Self>.size
+        guard
+            size <= 1
+                || size == MemoryLayout<RawValue>.size && _isPOD(Self.self) == _isPOD(RawValue.self)
+        else { return false }
+        return !(Self.self is AnyObject.Type) && rawValue.hasSameEncoding(as: other.rawValue)
     }
 }
 

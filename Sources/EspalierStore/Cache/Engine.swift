@@ -347,7 +347,6 @@ final class Engine: Sendable {
                 reader.memory = (memory, target.key(for: type), transaction.number)
             }
             let result = try AppCodeScope.run { try body(reader) }
-            if !reader.unreadable.isEmpty { forgetAfterDamage() }
             guard !configuration.isReadOnly else { return .records(result) }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
             // A read with `.peek` changes nothing in the cache.
@@ -402,7 +401,8 @@ final class Engine: Sendable {
             if case .hit(let hit) = outcome { refetch(target, ifExpired: hit.isExpired) }
             return outcome
         }
-        if case .damaged = reason { forgetAfterDamage() }
+        // The next write of the entry has to look whether the entry is there.
+        memory?.removeWrite(target.nameSpace, target.identifier)
         let type = TypeName.of(target.type)
         statistics.countMiss(reason, of: type, took: took)
         missObservers.notify(
@@ -411,10 +411,6 @@ final class Engine: Sendable {
                 reason: reason))
         return outcome
     }
-
-    /// Empties the memory, because a read has found that the file is damaged: a write must not
-    /// leave out what is not stored any more.
-    private func forgetAfterDamage() { memory?.removeGeneration() }
 
     func refetch(_ target: ReadTarget, ifExpired isExpired: Bool) {
         guard isExpired, target.freshness == .staleWhileRevalidate else { return }

@@ -34,6 +34,7 @@ package final class Generation: Sendable {
     /// The last transaction that was asked for `ExpiryMark`, shifted by one bit, and the answer.
     let untypedAges = Atomic<UInt64>(0)
     private let detached = Atomic<Bool>(false)
+    private let damage = Atomic<UInt64>(0)
 
     private init(
         name: String, number: UInt64, environment: Environment, _ heading: Heading,
@@ -73,6 +74,11 @@ package final class Generation: Sendable {
     var hasDetached: Bool { detached.load(ordering: .relaxed) }
 
     func noteDetached() { detached.store(true, ordering: .relaxed) }
+
+    /// How many reads of this process have met damage.
+    var damageCount: UInt64 { damage.load(ordering: .acquiring) }
+
+    func noteDamage() { damage.add(1, ordering: .acquiringAndReleasing) }
 
     /// The bytes of everything beside `data.mdb`: lock.mdb with 510 readers, `guard`, `current` and
     /// its copy during a switch, and the two directories themselves.

@@ -231,12 +231,19 @@ final class MemoryTier: Sendable {
     ///
     /// - Parameter entry: What the commit of the write has changed.
     func insert(
-        _ write: KeepableWrite, _ handles: [Handle], _ generation: Generation,
+        _ write: KeepableWrite, _ handles: [Handle], _ commit: CommitTransaction,
         _ entry: CommitHistory.Entry
     ) {
-        guard let source = source(generation, entry.number) else { return }
-        let written = WrittenTree(write, handles, of: source, at: entry.number)
+        guard let source = source(commit.generation, entry.number) else { return }
+        let written = WrittenTree(
+            write, handles, of: source, at: entry.number, damageCount: commit.damageCount)
         if !written.tree.contains(anyOf: entry.changed) { _ = insert(written) }
+    }
+
+    /// Removes the last write of an entry, because a read has not found the entry.
+    func removeWrite(_ nameSpace: NameSpace, _ name: String) {
+        let key = WrittenTree.key(nameSpace, name)
+        if findWrite(key) != nil { remove(key) }
     }
 
     /// Counts writes that memory knew to be stored.

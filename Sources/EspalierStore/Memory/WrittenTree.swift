@@ -29,12 +29,17 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
     /// The records of the nodes, by index in the flattened tree.
     let handles: [Handle]
 
+    /// How many reads had met damage when the commit of the write began.
+    let damageCount: UInt64
+
     /// - Parameters:
     ///   - handles: The records of the nodes of a write that has changed nothing.
     ///   - number: The commit of that write.
     init(
-        _ write: KeepableWrite, _ handles: [Handle], of source: MemorySource, at number: UInt64
+        _ write: KeepableWrite, _ handles: [Handle], of source: MemorySource, at number: UInt64,
+        damageCount: UInt64
     ) {
+        self.damageCount = damageCount
         models = write.models
         policy = write.policy
         operation = write.operation
@@ -46,6 +51,13 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
         super.init(
             write.key, of: source, RecordedTree(of: handles), description,
             valueBytes: operation.byteCount + handles.count * 128)
+    }
+
+    /// Returns the key of the last write of an entry.
+    static func key(_ nameSpace: NameSpace, _ name: String) -> Key {
+        Key(
+            nameSpace: nameSpace, identifier: Identifier(name),
+            value: ObjectIdentifier(WrittenTree.self))
     }
 }
 
@@ -69,9 +81,7 @@ struct KeepableWrite: Sendable {
         _ flatten: () throws -> WriteOperation
     ) throws -> WriteOperation {
         guard let memory else { return try flatten() }
-        let key = MemoryTree.Key(
-            nameSpace: nameSpace, identifier: Identifier(name),
-            value: ObjectIdentifier(WrittenTree.self))
+        let key = WrittenTree.key(nameSpace, name)
         let written = memory.findWrite(key)
         if let written, written.policy == policy, haveSameEncoding(written.models, models) {
             written.noteUse()
@@ -110,7 +120,7 @@ extension CommitTransaction {
         }
         let unchanged = counters.recordsUnchanged
         let handles = try TreeWriter(self).write(tree, in: &transaction)
-        // Each node has to be equal, and to need nothing else: one on a cycle needs a stamp.
+        // Only if every node equals its record, and none needs a new stamp.
         if let keepable, mayKeepWrites, tree.contradictions == 0, tree.hasFewOccurrences,
             !tree.hasCycles, !tree.mayLoseChildren,
             counters.recordsUnchanged - unchanged == UInt64(tree.count)
@@ -120,17 +130,19 @@ extension CommitTransaction {
         return handles
     }
 
-    /// Whether a write without changes only has to set the date of its entry. With ages, cycles
-    /// that were detached, or optimistic changes, it also updates the states of other records.
+    /// Whether a write without changes only has to set the date of its entry. With ages, with
+    /// records on cycles that eviction has detached, or with optimistic changes, it also updates
+    /// the states of other records.
     private var mayKeepWrites: Bool {
         expiryMark == .none && maxAge == nil && !generation.hasDetached && layers.isEmpty
-            && !needsRecount && !knowsDamage
+            && !needsRecount
     }
 
     /// Whether no commit, and no operation of this one, has changed a record since a write, and no
     /// read of this process has found damage.
     private func isStillStored(_ written: WrittenTree, at number: UInt64) -> Bool {
-        mayKeepWrites && written.source.generation === generation && written.source.isLive
+        mayKeepWrites && written.source.generation === generation
+            && written.damageCount == generation.damageCount
             && written.source.history.position == number - 1 && written.isValid
             && !contentChanges.mayHaveChanged(written.tree)
     }
@@ -162,7 +174,7 @@ extension MemoryTier {
             let isComparable = AppCodeScope.run {
                 KeepableWrite.haveSameEncoding(write.models, write.models)
             }
-            if isComparable { insert(write, handles, commit.generation, entry) }
+            if isComparable { insert(write, handles, commit, entry) }
         }
     }
 }

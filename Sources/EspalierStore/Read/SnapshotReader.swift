@@ -308,7 +308,7 @@ package final class SnapshotReader {
             }
             return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
         } catch is FormatError {
-            throw Self.damagedIndex(identifier)
+            throw damagedIndex(identifier)
         }
     }
 
@@ -318,12 +318,13 @@ package final class SnapshotReader {
         do {
             try snapshot.verifyIndex(generation.keyspaces, nameSpace, identifier)
         } catch is FormatError {
-            throw Self.damagedIndex(identifier)
+            throw damagedIndex(identifier)
         }
     }
 
-    private static func damagedIndex(_ identifier: String) -> MissReason {
-        .damaged(path: identifier, detail: "its part of the index is damaged")
+    private func damagedIndex(_ identifier: String) -> MissReason {
+        generation.noteDamage()
+        return .damaged(path: identifier, detail: "its part of the index is damaged")
     }
 
     /// Reads the tree of the node `identifier`, without the models that lack required fields.
@@ -448,6 +449,7 @@ package final class SnapshotReader {
         if notesExpired { expired = Set(treeReader.expired).compactMap(treeReader.name) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
+        if !treeReader.unreadable.isEmpty || reason?.name == "dangling" { generation.noteDamage() }
         if let reason {
             return .miss(treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }

@@ -20,8 +20,9 @@ public struct MemoryStatistics: Sendable, Hashable, Codable {
     public var staleReads = 0
     /// How many trees were removed to make room for others.
     public var removals = 0
-    /// How many writes skipped their records, because memory knew them to be stored: such a write
-    /// only sets the date of its entry. Of this process, since it opened the cache.
+    /// The number of writes whose records were not looked at, because memory knew that they are
+    /// stored. Such a write only sets the date of its entry. Of this process, since it opened the
+    /// cache.
     public var repeatedWrites = 0
     /// The trees in memory, of this process.
     public var trees = 0

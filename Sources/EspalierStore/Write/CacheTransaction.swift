@@ -67,12 +67,7 @@ public final class CacheTransaction {
         guard let snapshot = transaction?.snapshot else { return nil }
         let reader = SnapshotReader(commit, snapshot, limits: self.body.limits)
         // A closed snapshot or a damaged part of the index is a miss, as it is for every read.
-        let outcome = try? body(reader)
-        if !reader.unreadable.isEmpty || outcome == nil {
-            // Trees in memory may be damaged on the disk.
-            commit.contentChanges.changeAnything()
-        }
-        let value = outcome?.value
+        let value = try? body(reader).value
         // A later commit stores the accesses, as it does for other reads. So a transaction that
         // only reads changes no page.
         self.body.touch(reader.touched, commit.generation)

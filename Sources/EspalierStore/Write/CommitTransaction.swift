@@ -85,8 +85,8 @@ final class CommitTransaction {
     var expiryScan = ExpiryScan()
     /// The writes that have changed nothing.
     var unchangedWrites = UnchangedWrites()
-    /// Whether reads have found damaged records that no commit has cleared away.
-    var knowsDamage = false
+    /// How many reads of this process had met damage when the commit began.
+    let damageCount: UInt64
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
@@ -99,6 +99,7 @@ final class CommitTransaction {
         _ committed: CommittedTables?, _ compressor: BlockCompressor?
     ) throws {
         self.generation = generation
+        damageCount = generation.damageCount
         self.compressor = compressor
         keyspaces = generation.keyspaces
         do {
@@ -180,7 +181,6 @@ final class CommitTransaction {
             atMost: try commit.accessLimit(of: request.logs, plan, in: transaction), cycles: share,
             damaged: request.clearsDamage ? share : 0, in: generation, transaction: number,
             scanHandle: commit.counters.cycleScanHandle)
-        commit.knowsDamage = !logs.damage.waiting(atMost: 1, in: generation.name).isEmpty
         do {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
@@ -192,6 +192,7 @@ final class CommitTransaction {
             }
             commit.changes.writeCount = request.operations.count
 
+            // Flag the cycles that reads and scans have found.
             try commit.flagCycles(at: logged.cycles, in: transaction)
 
             // Clear damaged records away, except those that an operation has written anew, and

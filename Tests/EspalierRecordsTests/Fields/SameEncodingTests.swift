@@ -75,6 +75,20 @@ struct SameEncodingTests {
         // It may write both in an `encodeValue(into:)` of its own.
         let (euros, dollars) = (Price(rawValue: 5), Price(rawValue: 5, currency: "USD"))
         #expect(!euros.hasSameEncoding(as: dollars) && !euros.hasSameEncoding(as: euros))
+        #expect(Name(rawValue: "a").hasSameEncoding(as: Name(rawValue: "a")))
+        #expect(!Name(rawValue: "a").hasSameEncoding(as: Name(rawValue: "b")))
+        #expect(!Pair(rawValue: "1").hasSameEncoding(as: Pair(rawValue: "1")))
+    }
+
+    private struct Name: RawRepresentable, FieldValue {
+        let rawValue: String
+    }
+
+    /// Is as large as its raw value, and may write more.
+    private struct Pair: RawRepresentable, FieldValue {
+        let (first, second): (Int, Int)
+        var rawValue: String { "\(first)" }
+        init(rawValue: String) { (first, second) = (Int(rawValue) ?? 0, 0) }
     }
 
     private struct Price: RawRepresentable, FieldValue {
