@@ -139,7 +139,11 @@ package final class Inspection {
         let age = Int64(clamping: now.rawValue) - Int64(clamping: writtenAt.rawValue)
         return RecordAge(
             sinceWrite: .seconds(max(0, age)),
-            untilExpiry: state.expiry.map { .seconds(Int64(clamping: $0) - age) })
+            // A record may be dated in the future, and have any maximum age.
+            untilExpiry: state.expiry.map { maximum in
+                let (rest, isTooLong) = Int64(clamping: maximum).subtractingReportingOverflow(age)
+                return .seconds(isTooLong ? .max : rest)
+            })
     }
 
     /// Returns the bytes that a record takes: its share of a frame, or its chunks, readable or not;

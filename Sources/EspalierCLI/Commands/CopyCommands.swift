@@ -82,9 +82,9 @@ struct DiffCommand: ParsableCommand {
             changed record has a row for each place that differs, with the value in the first \
             cache, a, and in the second, b. References are compared by identifier. Paths are as in \
             entities.media[0].url; $types, $declarers and $count are not fields. The order of \
-            fields, pins, and the times of writes and accesses do not count. Of a "damaged" \
-            record, one cache may know only the beginning of the identifier. Exits with 2 if there \
-            is a difference.
+            fields, pins, maximum ages, and the times of writes and accesses do not count. Of a \
+            "damaged" record, one cache may know only the beginning of the identifier. Exits with \
+            2 if there is a difference.
             """)
 
     @Argument(help: "The directory of the first cache.", completion: .directory)

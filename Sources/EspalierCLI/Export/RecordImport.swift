@@ -152,8 +152,11 @@ private struct RestoringParts {
         do {
             try await ticket.committed
         } catch {
-            // Reads would take a collection without its last elements for a whole one.
-            if let collection { try? await cache.deleteCollection(forKey: collection).committed }
+            // Reads would take a collection without its last elements for a whole one. One that
+            // another writer has changed meanwhile is that writer's, and stays.
+            if let collection, (error as? CacheError)?.isChangeBetweenParts != true {
+                try? await cache.deleteCollection(forKey: collection).committed
+            }
             throw CommandFailure("\(first.through(last)): \(error) The lines before are stored.")
         }
     }

@@ -457,9 +457,7 @@ public final class Environment: Sendable {
     /// - Complexity: Up to 0.5 milliseconds for each MiB. LMDB cannot reuse the pages that are
     ///   freed meanwhile.
     public func checkWholeStructure() throws(LMDBError) {
-        let transaction = try beginRead()
-        let file = try OpenFile(duplicating: handle.dataDescriptor, .statistics)
-        try structureWatch.check(file, commit: transaction.number)
+        try structureWatch.checkWhole(self, handle.dataDescriptor)
     }
 
     // MARK: Resizing

@@ -55,10 +55,24 @@ final class StructureWatch: Sendable {
         }
     }
 
-    /// Checks all trees of a commit that a reader of the caller's keeps.
-    func check(_ file: consuming OpenFile, commit: UInt64) throws(LMDBError) {
-        let head = try DataFileHead.ofCommit(commit, file)
-        try StructureCheck.check(file, head)
-        guard record.finishCheck() else { throw LMDBError.damage }
+    /// Checks all trees of a commit that a reader keeps.
+    func checkWhole(_ environment: Environment, _ dataDescriptor: Int32) throws(LMDBError) {
+        var failure = LMDBError.damage
+        for _ in 0..<8 {
+            let transaction = try environment.beginRead()
+            let file = try OpenFile(duplicating: dataDescriptor, .statistics)
+            let head: DataFileHead
+            do throws(LMDBError) {
+                head = try DataFileHead.ofCommit(transaction.number, file)
+            } catch {
+                // Two commits of another process since the reader began have replaced the page.
+                failure = error
+                continue
+            }
+            try StructureCheck.check(file, head)
+            guard record.finishCheck() else { throw LMDBError.damage }
+            return
+        }
+        throw failure
     }
 }

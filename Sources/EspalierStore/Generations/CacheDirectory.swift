@@ -206,12 +206,16 @@ package struct CacheDirectory: Sendable {
             let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(
                 in: .whitespacesAndNewlines)
             makeAccessible(name)
-            if isGeneration(name) { return .generation(name) }
+            if try isReadableGeneration(name) { return .generation(name) }
         }
-        let found = generations()
+        let names = try Self.names(in: path) ?? []
+        var found: [String] = []
+        for name in names where try isReadableGeneration(name) { found.append(name) }
         if found.count == 1 { return .generation(found[0]) }
         if found.count > 1 { return .lost(.unnamed) }
-        return hasUnreadableGeneration ? .lost(.unreadable) : .none
+        // A directory that this user can't read, or one with files of others only.
+        let isUnreadable = names.contains { Self.isName($0, prefix: Self.complete) }
+        return isUnreadable ? .lost(.unreadable) : .none
     }
 
     /// Restores the mode of a generation's directory if this user has lost the access to it.
@@ -225,13 +229,6 @@ package struct CacheDirectory: Sendable {
             [.posixPermissions: 0o700], ofItemAtPath: generationPath(name))
     }
 
-    /// Whether something has the name of a generation and can't be used as one: a directory that
-    /// this user can't read, or one with files of others only.
-    private var hasUnreadableGeneration: Bool {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return names.contains { Self.isName($0, prefix: Self.complete) && !isGeneration($0) }
-    }
-
     package func generations() -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter {
             isGeneration($0)
@@ -241,11 +238,31 @@ package struct CacheDirectory: Sendable {
     /// Returns whether the library has made the directory `name`. It opens no others, and removes
     /// no files of others.
     private func isGeneration(_ name: String, prefix: String = complete) -> Bool {
+        (try? isReadableGeneration(name, prefix: prefix)) ?? false
+    }
+
+    /// - Throws: If that can't be told now, as with too many open files: a generation must not be
+    ///   taken for missing.
+    private func isReadableGeneration(
+        _ name: String, prefix: String = complete
+    ) throws(CacheError) -> Bool {
         guard Self.isName(name, prefix: prefix),
             Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
-            let files = try? FileManager.default.contentsOfDirectory(atPath: generationPath(name))
+            let files = try Self.names(in: generationPath(name))
         else { return false }
         return files.contains(Self.dataFile) || files.allSatisfy { $0 == Self.lockFile }
+    }
+
+    /// Returns the names in a directory; nil if it is missing, or if this user may not read it.
+    private static func names(in directory: String) throws(CacheError) -> [String]? {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            switch (error as? CocoaError)?.code {
+            case .fileReadNoSuchFile, .fileNoSuchFile, .fileReadNoPermission: return nil
+            default: throw Self.error("The directory of a cache can't be read", error)
+            }
+        }
     }
 
     private static let dataFile = "data.mdb"

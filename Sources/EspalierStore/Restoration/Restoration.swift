@@ -325,4 +325,7 @@ extension CacheError {
     /// Another write changed a collection between two of its parts.
     static let partsChanged = CacheError(
         .outOfRange, "The collection was changed while its parts were restored. Restore it again.")
+
+    /// Whether another write changed a collection between two of its parts.
+    package var isChangeBetweenParts: Bool { message == Self.partsChanged.message }
 }

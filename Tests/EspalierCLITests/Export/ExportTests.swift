@@ -112,6 +112,16 @@ struct ExportTests {
         #expect(copy.readOutcome(Note.self, "Note:3").value == Note(id: 3))
     }
 
+    @Test("A record that is dated in the future, and may have any age, is listed")
+    func farFuture() throws {
+        let line =
+            #"{"kind":"node","identifier":"A:1","types":["A"],"written":"2099-01-01T00:00:00Z","#
+            + #""maxAge":9223372036854775807,"fields":{}}"#
+        try tool.succeed("import", "c", "-", "--records", input: line + "\n")
+        #expect(try tool.succeed("ls", "c").text.contains("A:1"))
+        try tool.succeed("top", "c", "--by", "age")
+    }
+
     @Test("Operations of outboxes and optimistic changes are no silent loss")
     func pending() throws {
         let cache = try NormalizedCache(directory: tool.folder.url.path + "/c")

@@ -47,6 +47,24 @@ struct OpeningTests {
         #expect(EngineRegistry.shared.openingCount == 0)
     }
 
+    @Test("While a process can open no more files, no generation is taken for missing")
+    func noDescriptors() async throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        // Without this file, only the directory tells which generations there are.
+        try FileManager.default.removeItem(atPath: scratch.directory + "/current")
+        await #expect(processExitsWith: .success) {
+            [directory = scratch.directory as String] in
+            let files = CacheDirectory(directory)
+            guard case .generation = try files.liveGeneration() else {
+                fatalError("There is no generation.")
+            }
+            var none = rlimit(rlim_cur: 0, rlim_max: 0)
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+            #expect(throws: CacheError.self) { try files.liveGeneration() }
+        }
+    }
+
     @Test("Closing a cache commits the submitted writes")
     func closingCommits() throws {
         let scratch = try Scratch()
