@@ -428,17 +428,9 @@ extension NormalizedCache {
         _ maxAge: Duration? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return reject(.noIdentifier) }
-        let memory = memoryForWrite(maxAge)
-        return submit { flattener in
-            try KeepableWrite.operation(
-                of: elements, .collection, key, policy, source: source, in: memory
-            ) {
-                flattener.policy = policy
-                flattener.maxAge = maxAge
-                let drafts = try elements.map { try flattener.value(ModelStorage.encoding($0)) }
-                return .collection(
-                    key, .replaceAll(drafts), flattener.finish(), source: source)
-            }
+        return submit(elements, .collection, key, policy, maxAge, source: source) { flattener in
+            let drafts = try elements.map { try flattener.value(ModelStorage.encoding($0)) }
+            return .collection(key, .replaceAll(drafts), flattener.finish(), source: source)
         }
     }
 

@@ -96,16 +96,12 @@ extension NormalizedCache {
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
             return store(model, identifier, policy, maxAge, source: source)
         }
-        let memory = memoryForWrite(maxAge)
-        return submit(coalescingKey: coalescingKey(.key, key, model, policy)) { flattener in
-            try KeepableWrite.operation(
-                of: [model], .key, key, policy, source: source, in: memory
-            ) {
-                flattener.policy = policy
-                flattener.maxAge = maxAge
-                let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-                return .key(key, value, flattener.finish(), source: source)
-            }
+        return submit(
+            [model], .key, key, policy, maxAge, source: source,
+            coalescingKey: coalescingKey(.key, key, model, policy)
+        ) { flattener in
+            let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
+            return .key(key, value, flattener.finish(), source: source)
         }
     }
 
@@ -113,24 +109,37 @@ extension NormalizedCache {
         _ model: some IdentifiedModel, _ identifier: String, _ policy: TreePolicy,
         _ maxAge: Duration?, source: Int
     ) -> WriteTicket {
-        let memory = memoryForWrite(maxAge)
-        return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
-            try KeepableWrite.operation(
-                of: [model], .node, identifier, policy, source: source, in: memory
-            ) {
-                flattener.policy = policy
-                flattener.maxAge = maxAge
-                let root = try flattener.root(of: model)
-                return .nodes(flattener.finish(), roots: [root], source: source)
-            }
+        submit(
+            [model], .node, identifier, policy, maxAge, source: source,
+            coalescingKey: coalescingKey(.node, identifier, model, policy)
+        ) { flattener in
+            let root = try flattener.root(of: model)
+            return .nodes(flattener.finish(), roots: [root], source: source)
         }
     }
 
-    /// Returns where a write may be kept. Returns nil while 16 writes wait: such a write holds its
-    /// models until its commit, which would double the memory of the queue. Returns nil for a write
-    /// with an age of its own as well, because it sets the dates of all its records.
-    func memoryForWrite(_ maxAge: Duration?) -> MemoryTier? {
-        maxAge == nil && engine.queue.pending.count < 16 ? engine.memory : nil
+    /// Submits the write of a model or of a list, which memory may keep.
+    ///
+    /// Memory does not keep it while 16 writes wait: such a write holds its models until its
+    /// commit, which would double the memory of the queue. Nor does memory keep a write with an age
+    /// of its own, because that write sets the dates of all its records.
+    func submit(
+        _ models: [any IdentifiedModel], _ nameSpace: NameSpace, _ name: String,
+        _ policy: TreePolicy, _ maxAge: Duration?, source: Int,
+        coalescingKey: CoalescingKey? = nil,
+        _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
+    ) -> WriteTicket {
+        let isKeepable = maxAge == nil && engine.queue.pending.count < 16
+        let memory = isKeepable ? engine.memory : nil
+        return submit(coalescingKey: coalescingKey) { flattener in
+            flattener.policy = policy
+            flattener.maxAge = maxAge
+            return try KeepableWrite.operation(
+                of: models, nameSpace, name, policy, source: source, in: memory
+            ) {
+                try flatten(flattener)
+            }
+        }
     }
 
     /// Deletes the node `identifier`.

@@ -449,7 +449,8 @@ package final class SnapshotReader {
         if notesExpired { expired = Set(treeReader.expired).compactMap(treeReader.name) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
-        if !treeReader.unreadable.isEmpty || reason?.name == "dangling" { generation.noteDamage() }
+        if !treeReader.unreadable.isEmpty { generation.noteDamage() }
+        if case .dangling? = reason { generation.noteDamage() }
         if let reason {
             return .miss(treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }
