@@ -72,7 +72,9 @@ extension NormalizedModel {
         try encoder.encodeModel(
             identifier: modelIdentifier, projection: projectionIdentifier,
             object: Self.self is AnyObject.Type ? self as AnyObject : nil,
-            traits: TypeTraits(of: Self.self)
+            traits: TypeTraits(of: Self.self),
+            isSame: { ($0 as? ComparableModel<Self>)?.model.hasSameEncoding(as: self) == true },
+            model: Self.self is AnyObject.Type ? nil : ComparableModel(self)
         ) {
             try encode(to: &$0)
         }

@@ -25,6 +25,12 @@ package struct FlattenedTree: Sendable {
         /// Whether the projection is one case of an enum. The record then loses the fields of
         /// another case, whatever the policy.
         var isCase = false
+
+        /// Adjusts the positions of a part that was copied into another tree.
+        mutating func move(values valueOffset: Int, children childOffset: Int) {
+            values = values.lowerBound + valueOffset..<values.upperBound + valueOffset
+            children = children.lowerBound + childOffset..<children.upperBound + childOffset
+        }
     }
 
     package internal(set) var entries: [Entry] = []
@@ -73,6 +79,8 @@ package struct FlattenedTree: Sendable {
     /// one of them lacks is a difference, too.
     package internal(set) var hasDifferences = false
     package internal(set) var byteCount = 0
+    /// The nodes as an earlier tree has them, by their indexes; empty if there is none.
+    package internal(set) var earlierNodes: [EarlierTree.Node] = []
     /// Whether a node has more than one projection.
     package var hasProjections: Bool { !others.isEmpty }
     /// Whether the tree may have a node to which no other node of it refers, and which is no entry.

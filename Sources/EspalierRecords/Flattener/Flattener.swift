@@ -53,6 +53,15 @@ package final class Flattener {
         return tree
     }
 
+    /// Makes the flattener copy what has not changed from the tree of an earlier write, which had
+    /// the same policy, and keep what the next write needs to do the same. Called before the first
+    /// value.
+    package func reuse(_ earlier: EarlierTree?) { state.begin(with: earlier) }
+
+    /// Returns the tree that was finished last, for the next write; nil if that write has to walk
+    /// all models.
+    package func takeEarlierTree() -> EarlierTree? { state.finished.take() }
+
     /// Flattens one value that stands outside a node.
     package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
         let encoder = nextEncoder()
@@ -67,20 +76,37 @@ package final class Flattener {
 
     /// Returns the index of the node of `identifier`. `fields` writes its fields unless the tree
     /// has them already. `object` returns the model if it is an object.
+    ///
+    /// - Parameters:
+    ///   - isSame: Whether an earlier model of the node has the same encoding.
+    ///   - model: Returns the model for a later comparison; nil if it can't be compared.
     func node(
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
         traits: () -> TypeTraits = { TypeTraits() },
+        isSame: (EarlierModel) -> Bool = { _ in false },
+        model: () -> EarlierModel? = { nil },
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
         if state.contradictions.isComparing {
             return compared(identifier, projection, object, fields)
         }
-        if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
+        let earlier = state.earlierIndex(of: identifier)
+        if let earlier, let known = state.earlierModel(at: earlier, projection: projection) {
+            if isSame(known) {
+                if let node = try state.copySubtree(at: earlier, limits) { return node }
+            } else {
+                state.noteVainComparison(at: earlier)
+            }
+        }
+        if state.tree.entries.isEmpty, !state.reuse.isOn,
+            let size = shapes.sizes.last(of: projection)
+        {
             state.reserveCapacity(size)
         }
         // The node gets its place before its fields are walked: in pre-order, and known to a model
         // below that refers back to it.
-        var place = try state.place(of: identifier, projection: projection, limits)
+        var place = try state.place(
+            of: identifier, at: earlier, projection: projection, limits)
         if state.lacksTraits(ofTypeAt: place.type) {
             let traits = traits()
             state.addTraits(traits, ofTypeAt: place.type)
@@ -95,6 +121,9 @@ package final class Flattener {
         } else if !place.isNew {
             compare(fields, of: projection, at: place, object)
             return place.node
+        }
+        if state.reuse.isOn, place.isFirst, let model = model() {
+            state.noteModel(model, of: place.node)
         }
         do {
             if place.isNew {
@@ -131,6 +160,7 @@ package final class Flattener {
             try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
+        if state.reuse.isOn, place.isFirst { state.noteEnd(of: place.node) }
         if place.merges {
             try state.addPending(to: place.node, shapes, limits)
         } else if state.contradictions.hasPending {
@@ -279,7 +309,7 @@ package final class Flattener {
 
     /// The parts of a tree while it is flattened. A step that touches several of them is a method,
     /// which retains none of them: counting references took a fifth of the time of a node.
-    private struct State {
+    struct State {
         var tree = FlattenedTree()
         var nodes = NodeTable()
         /// The nodes being written, outermost first.
@@ -304,15 +334,18 @@ package final class Flattener {
         var occurrences = OccurrenceCount()
         /// The occurrences of nodes that are replaced, and that differ from the first.
         var contradictions = ContradictionCount()
+        var reuse = Reuse()
+        /// What the tree that was finished last leaves for the next write.
+        var finished: EarlierTree?
 
         /// What types say, by their positions, which they keep from one tree to the next.
-        private var traits: [KnownTraits] = []
+        private(set) var traits: [KnownTraits] = []
         // Whether a type has rules, an age, or a policy to merge.
         private var hasRules = false
         private var hasMaxAges = false
         private var hasMergingTypes = false
 
-        private struct KnownTraits {
+        struct KnownTraits {
             /// False for a type that was met in comparisons alone.
             var isKnown = false
             var maxAge: UInt64?
@@ -332,6 +365,9 @@ package final class Flattener {
             var isNew = true
             /// Whether the projection is merged with what is stored.
             var merges = false
+
+            /// Whether it is the first projection of its node, and replaced.
+            var isFirst: Bool { isNew && slot == nil && !merges }
         }
 
         /// Returns the tree, and starts over.
@@ -350,6 +386,7 @@ package final class Flattener {
             finished.contradictions = contradictions.found
             finished.hasFewOccurrences = contradictions.areFew(
                 inTreeOf: finished.count, merging: occurrences.count)
+            self.finished = finishReuse(&finished)
             nodes = NodeTable()
             failure = nil
             occurrences = OccurrenceCount()
@@ -367,15 +404,19 @@ package final class Flattener {
 
         /// Returns the place of a projection. Adds the place if it is new, and the node to the
         /// path.
-        mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws
-            -> Place
-        {
-            let found = nodes.place(of: identifier, in: tree.entries)
+        ///
+        /// - Parameter earlier: The index of the node in the earlier tree; nil if it is not there.
+        mutating func place(
+            of identifier: String, at earlier: Int?, projection: String, _ limits: TreeLimits
+        ) throws -> Place {
+            // A node of the earlier tree is not in `nodes`.
+            let found = earlier == nil ? nodes.place(of: identifier, in: tree.entries) : nil
+            let node = found.map(\.node) ?? earlier.flatMap { reuse.node(at: $0) }
             let type = lastShapes.place(of: projection)
             var place = Place(
-                node: found.node ?? tree.count, type: type, shape: lastShapes.shape(ofTypeAt: type))
+                node: node ?? tree.count, type: type, shape: lastShapes.shape(ofTypeAt: type))
             let part = FlattenedTree.Part(type: place.type)
-            if let known = found.node {
+            if let known = node {
                 if path.contains(known) { tree.entries[known].isOnCycle = true }
                 place.isNew = !tree.has(place.type, at: known)
                 guard place.isNew else { return place }
@@ -385,8 +426,9 @@ package final class Flattener {
                 guard place.node < limits.maximumNodes else {
                     throw FlattenError.tooManyNodes(limit: limits.maximumNodes)
                 }
-                nodes.insert(place.node, at: found)
+                if let found { nodes.insert(place.node, at: found) }
                 tree.entries.append(FlattenedTree.Entry(identifier: identifier, first: part))
+                if reuse.isOn { noteNode(at: earlier) }
                 try count(bytes: identifier.utf8.count, limits)
             }
             path.append(place.node)
@@ -521,70 +563,6 @@ package final class Flattener {
             try count(bytes: part.values.count + part.children.count * 2, limits)
             tree.replacePart(ofTypeAt: occurrence.type, at: occurrence.node, with: part)
             tree.removeUnusedBytes()
-        }
-
-        // MARK: Contradictions
-
-        /// Returns the place of a projection of a node that the tree has; nil if it lacks the node.
-        mutating func knownPlace(of identifier: String, projection: String) -> Place? {
-            guard let node = nodes.place(of: identifier, in: tree.entries).node else { return nil }
-            let type = lastShapes.place(of: projection)
-            return Place(
-                node: node, type: type, shape: lastShapes.shape(ofTypeAt: type),
-                isNew: !tree.has(type, at: node))
-        }
-
-        /// Adds a node to the path, to compare an occurrence of it. Returns false if the occurrence
-        /// stands inside of two others of the node, or if there were too many comparisons.
-        mutating func beginComparison(of node: Int) -> Bool {
-            guard path.lazy.filter({ $0 == node }).count <= 1,
-                contradictions.begin(inTreeOf: tree.entries.count, tree.byteCount)
-            else { return false }
-            path.append(node)
-            return true
-        }
-
-        /// Counts the occurrence that `encoder` has written if it differs from the first one. Keeps
-        /// it if the first one is not complete yet.
-        mutating func compare(
-            _ encoder: ValueEncoder, _ shape: Shape, at place: Place, _ projection: String,
-            _ shapes: ShapeInterner
-        ) throws {
-            let nulls = try encoder.takeExplicitNulls()
-            var occurrence: Occurrence {
-                Occurrence(
-                    number: 0, node: place.node, type: place.type,
-                    draft: ProjectionDraft(
-                        type: projection, shape: shape, values: encoder.writer.bytes,
-                        children: encoder.children, isCase: false, explicitNulls: nulls))
-            }
-            if let part = tree.filledPart(ofTypeAt: place.type, at: place.node) {
-                let known = lastShapes.shapes[part.shape]
-                if shape == known, nulls == tree.explicitNulls(of: part),
-                    tree.holds(encoder, in: part)
-                {
-                    return
-                }
-                // Of a node that merges, only what the first occurrence lacks is lost.
-                let isLost =
-                    try !place.merges
-                    || tree.draft(part, of: lastShapes).filled(
-                        from: occurrence.draft, shapes,
-                        by: traits[place.type].rules?.rules ?? [:]) != nil
-                if isLost { contradictions.count() }
-            } else if !place.merges, path.dropLast().contains(place.node) {
-                contradictions.keep(occurrence)
-            }
-        }
-
-        /// Compares the occurrences that were met inside of the first one of their node.
-        mutating func comparePending(at place: Place) {
-            guard let part = tree.filledPart(ofTypeAt: place.type, at: place.node) else { return }
-            let shape = lastShapes.shapes[part.shape]
-            for occurrence in contradictions.takePending(of: place.node, type: place.type)
-            where !tree.holds(occurrence, in: part, of: shape) {
-                contradictions.count()
-            }
         }
 
         mutating func count(bytes: Int, _ limits: TreeLimits) throws {

@@ -3,7 +3,7 @@
 ///
 /// The table holds no identifiers, because the tree's entries do. A node costs one hash and one
 /// probe, where a dictionary took three of each and a reference to the text.
-package struct NodeTable {
+package struct NodeTable: Sendable {
     /// Where an identifier is found, or goes.
     package struct Place {
         /// The identifier's node; nil where it has none.
@@ -49,6 +49,38 @@ package struct NodeTable {
         }
         return Place(node: nil, slot: slot, hash: hash)
     }
+
+    /// Returns the node of `identifier`; nil if there is none.
+    func node(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Int? {
+        let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
+        let mask = slots.count - 1
+        var slot = Int(hash) & mask
+        while slots[slot] != 0 {
+            if slots[slot] >> 32 == hash {
+                let node = Int(UInt32(truncatingIfNeeded: slots[slot])) - 1
+                if nodes[node].identifier.hasSameBytes(as: identifier) { return node }
+            }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// Inserts the nodes of another table, which have other identifiers.
+    ///
+    /// - Parameter node: Returns the new index of a node; nil to leave it out.
+    mutating func insert(_ other: NodeTable, _ node: (Int) -> Int?) {
+        for entry in other.slots where entry != 0 {
+            guard let new = node(Int(UInt32(truncatingIfNeeded: entry)) - 1) else { continue }
+            if count * 2 >= slots.count { grow() }
+            let hash = UInt32(truncatingIfNeeded: entry >> 32)
+            let mask = slots.count - 1
+            var slot = Int(hash) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            insert(new, at: Place(node: nil, slot: slot, hash: hash))
+        }
+    }
+
+    var byteCount: Int { slots.count * 8 }
 
     @inline(__always)
     package mutating func insert(_ node: Int, at place: Place) {

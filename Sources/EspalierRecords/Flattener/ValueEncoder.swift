@@ -233,11 +233,14 @@ public final class ValueEncoder {
     // MARK: Models
 
     /// Writes a model: a reference when it has an identifier, a map of its fields when not.
-    /// `object` returns the model if it is an object of a class.
+    /// `object` returns the model if it is an object of a class. For `isSame` and `model` see
+    /// `Flattener.node`.
     package func encodeModel(
         identifier: String?, projection: @autoclosure () -> String,
         object: @autoclosure () -> AnyObject? = nil,
         traits: @autoclosure () -> TypeTraits = TypeTraits(),
+        isSame: (EarlierModel) -> Bool = { _ in false },
+        model: @autoclosure () -> EarlierModel? = nil,
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
         guard let identifier, mode != .inlining else { return try encodeInline(fields) }
@@ -245,7 +248,7 @@ public final class ValueEncoder {
         guard mode == .referring else { return encode(identifier) }
         let node = try flattener.node(
             identifier: identifier, projection: projection(), object: object, traits: traits,
-            fields)
+            isSame: isSame, model: model, fields)
         writer.append(child: ordinal(of: node))
     }
 

@@ -41,7 +41,7 @@ package final class ShapeInterner: Sendable {
 ///
 /// A tree has few types. The first of them are searched one by one, which costs a tenth of a
 /// look-up by hash.
-struct LastShapes {
+struct LastShapes: Sendable {
     private static let searched = 16
 
     private(set) var types: [String] = []

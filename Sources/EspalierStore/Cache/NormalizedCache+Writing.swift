@@ -135,10 +135,7 @@ extension NormalizedCache {
             flattener.policy = policy
             flattener.maxAge = maxAge
             return try KeepableWrite.operation(
-                of: models, nameSpace, name, policy, source: source, in: memory
-            ) {
-                try flatten(flattener)
-            }
+                of: models, nameSpace, name, policy, source: source, in: memory, flattener, flatten)
         }
     }
 

@@ -221,13 +221,13 @@ final class MemoryTier: Sendable {
 
     // MARK: - Writes
 
-    /// Returns the last write of an entry that has changed nothing, whether or not its records have
-    /// changed since.
+    /// Returns the last write of an entry that was kept, whether or not its records have changed
+    /// since.
     func findWrite(_ key: MemoryTree.Key) -> WrittenTree? {
         Self.lookUp(key, in: table(of: key)) as? WrittenTree
     }
 
-    /// Keeps a write that has changed nothing.
+    /// Keeps a write.
     ///
     /// - Parameter entry: What the commit of the write has changed.
     func insert(
@@ -237,10 +237,10 @@ final class MemoryTier: Sendable {
         guard let source = source(commit.generation, entry.number) else { return }
         let written = WrittenTree(
             write, handles, of: source, at: entry.number, damageCount: commit.damageCount)
-        if !written.tree.contains(anyOf: entry.changed) { _ = insert(written) }
+        _ = insert(written)
     }
 
-    /// Removes the last write of an entry, because a read has not found the entry.
+    /// Removes the kept write of an entry, because a read has not found the entry.
     func removeWrite(_ nameSpace: NameSpace, _ name: String) {
         let key = WrittenTree.key(nameSpace, name)
         if findWrite(key) != nil { remove(key) }

@@ -1,23 +1,28 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// The models of a write that has changed nothing, kept in memory. A write of the same models needs
-/// neither flatten them nor look at their records.
+/// The models of a write that has changed few records or none, kept in memory. The next write of
+/// the entry flattens only the models that are not the same, and looks only at their records.
 ///
-///     write ---- find ---- the same encoding ----> takes over what the models were flattened to
+///     write ---- find ---- all are the same ----> takes over what the models were flattened to
 ///                  |                                 |
-///                  +-- none, or another              +-- in the commit: has a record changed?
-///                        |                                 |                  |
-///                        v                                no                 yes
-///                flattens the models                       |                  |
-///                        |                                 v                  v
-///                        v                           sets the date      writes the records
-///                writes the records
+///                  +-- some are the same ----> flattens the others, and copies the rest
+///                  |                                 |
+///                  +-- none ----> flattens all       |
+///                                    |               v
+///                                    |          in the commit: has a record changed since?
+///                                    |               |                  |
+///                                    |              yes                 no
+///                                    v               v                  v
+///                          looks at all records of the tree     looks at records that
+///                                                               are not known to be equal
 ///
-/// Whether the models are the same is for `FieldValue.hasSameEncoding(as:)` to say, never for `==`.
-/// Whether a record has changed is for `CommitHistory` to say, as for trees that reads have
-/// decoded, and for the operations of the same commit. A record is skipped only if an equal write
-/// has found it stored, and if no commit has changed it and no read has found damage since.
+/// Whether models are the same is for `FieldValue.hasSameEncoding(as:)` to say, never for `==`.
+/// What is copied is for `EarlierTree` to say. Whether a record has changed is for `CommitHistory`
+/// to say, as for trees that reads have decoded, and for the operations of the same commit.
+///
+/// A record is skipped only if the kept write has stored it or found it equal, and if no commit has
+/// changed it and no read has found damage since.
 ///
 /// All threads may use it.
 final class WrittenTree: MemoryTree, @unchecked Sendable {
@@ -26,6 +31,9 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
     let policy: TreePolicy
     /// What the models were flattened to.
     let operation: WriteOperation
+    /// The tree of the operation, to copy from; nil if a write that is not the same has to flatten
+    /// all models.
+    let flattened: EarlierTree?
     /// The records of the nodes, by index in the flattened tree.
     let handles: [Handle]
 
@@ -33,8 +41,8 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
     let damageCount: UInt64
 
     /// - Parameters:
-    ///   - handles: The records of the nodes of a write that has changed nothing.
-    ///   - number: The commit of that write.
+    ///   - handles: The records of the nodes of the write.
+    ///   - number: The commit of the write.
     init(
         _ write: KeepableWrite, _ handles: [Handle], of source: MemorySource, at number: UInt64,
         damageCount: UInt64
@@ -43,6 +51,7 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
         models = write.models
         policy = write.policy
         operation = write.operation
+        flattened = write.flattened
         self.handles = handles
         let description = Description(
             handle: handles.first ?? Handle(0), cycles: [], knowsCycles: false, isCut: false,
@@ -50,7 +59,7 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
             writtenAt: nil, ages: TreeAges())
         super.init(
             write.key, of: source, RecordedTree(of: handles), description,
-            valueBytes: operation.byteCount + handles.count * 128)
+            valueBytes: operation.byteCount + handles.count * 128 + (flattened?.ownBytes ?? 0))
     }
 
     /// Returns the key of the last write of an entry.
@@ -67,32 +76,42 @@ struct KeepableWrite: Sendable {
     let models: [any IdentifiedModel]
     let policy: TreePolicy
     let operation: WriteOperation
-    /// An earlier write of models with the same encoding, if memory has one.
-    let written: WrittenTree?
+    /// The tree of the operation, from which the next write may copy.
+    let flattened: EarlierTree?
+    /// The last write of the entry, if memory has it.
+    let earlier: WrittenTree?
+    /// Whether its models have the same encoding.
+    let isSame: Bool
 
-    /// Returns the operation of a write, which `flatten` makes if memory does not have it.
+    /// Returns the operation of a write, which `flatten` makes by the flattener if memory does not
+    /// have it.
     ///
     /// - Parameters:
     ///   - source: Who submits the write.
     ///   - memory: Nil if the write is not to be kept.
     static func operation(
         of models: [any IdentifiedModel], _ nameSpace: NameSpace, _ name: String,
-        _ policy: TreePolicy, source: Int, in memory: MemoryTier?,
-        _ flatten: () throws -> WriteOperation
+        _ policy: TreePolicy, source: Int, in memory: MemoryTier?, _ flattener: Flattener,
+        _ flatten: (Flattener) throws -> WriteOperation
     ) throws -> WriteOperation {
-        guard let memory else { return try flatten() }
+        guard let memory else { return try flatten(flattener) }
         let key = WrittenTree.key(nameSpace, name)
-        let written = memory.findWrite(key)
-        if let written, written.policy == policy, haveSameEncoding(written.models, models) {
-            written.noteUse()
+        var earlier = memory.findWrite(key)
+        if let known = earlier, known.policy != policy { earlier = nil }
+        earlier?.noteUse()
+        if let earlier, haveSameEncoding(earlier.models, models) {
             return .keepable(
                 KeepableWrite(
-                    key: key, models: written.models, policy: policy,
-                    operation: written.operation.submitted(by: source), written: written))
+                    key: key, models: earlier.models, policy: policy,
+                    operation: earlier.operation.submitted(by: source),
+                    flattened: earlier.flattened, earlier: earlier, isSame: true))
         }
+        flattener.reuse(earlier?.flattened)
+        let operation = try flatten(flattener)
         return .keepable(
             KeepableWrite(
-                key: key, models: models, policy: policy, operation: try flatten(), written: nil))
+                key: key, models: models, policy: policy, operation: operation,
+                flattened: flattener.takeEarlierTree(), earlier: earlier, isSame: false))
     }
 
     /// Returns whether two lists of models certainly are flattened to the same tree.
@@ -107,27 +126,44 @@ struct KeepableWrite: Sendable {
 // MARK: - In the commit
 
 extension CommitTransaction {
-    /// Writes the nodes of a tree, unless their records are known to be equal. Returns the handles
-    /// of the nodes, by index in the tree.
+    /// Writes the nodes of a tree whose records are not known to be equal. Returns the handles of
+    /// the nodes, by index in the tree.
     func write(
         _ tree: FlattenedTree, as keepable: KeepableWrite?,
         in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        if let written = keepable?.written, isStillStored(written, at: transaction.number) {
-            counters.recordsUnchanged += UInt64(tree.count)
-            unchangedWrites.knownCount += 1
-            return written.handles
+        var stored: WrittenTree?
+        if let earlier = keepable?.earlier, isStillStored(earlier, at: transaction.number) {
+            stored = earlier
         }
-        let unchanged = counters.recordsUnchanged
-        let handles = try TreeWriter(self).write(tree, in: &transaction)
-        // Only if every node equals its record, and none needs a new stamp.
-        if let keepable, mayKeepWrites, tree.contradictions == 0, tree.hasFewOccurrences,
-            !tree.hasCycles, !tree.mayLoseChildren,
-            counters.recordsUnchanged - unchanged == UInt64(tree.count)
+        if let stored, keepable?.isSame == true {
+            counters.recordsUnchanged += UInt64(tree.count)
+            keptWrites.knownCount += 1
+            return stored.handles
+        }
+        let (unchanged, mixed) = (counters.recordsUnchanged, mixedRecords)
+        let handles = try TreeWriter(self).write(
+            tree, earlier: stored?.handles ?? [], in: &transaction)
+        if let keepable, mayKeepWrites,
+            mayKeep(
+                tree, unchanged: Int(counters.recordsUnchanged - unchanged),
+                mixed: mixedRecords - mixed)
         {
-            unchangedWrites.keepable.append((keepable, handles))
+            keptWrites.keepable.append((keepable, handles, contentChanges.mark()))
         }
         return handles
+    }
+
+    /// Whether the next write of a tree that was written may skip records that it finds equal to
+    /// the tree: every record has the content of its node, and none needs a new stamp. A tree of
+    /// which most records are new is not kept, because a stream of new trees would take the memory
+    /// from those that reads use.
+    private func mayKeep(_ tree: FlattenedTree, unchanged: Int, mixed: Int) -> Bool {
+        guard tree.contradictions == 0, tree.hasFewOccurrences, !tree.hasCycles,
+            !tree.mayLoseChildren
+        else { return false }
+        return unchanged == tree.count
+            || !tree.merges && mixed == 0 && unchanged >= (tree.count + 1) / 2
     }
 
     /// Whether a write without changes only has to set the date of its entry. With ages, with
@@ -148,32 +184,34 @@ extension CommitTransaction {
     }
 }
 
-/// The writes of a commit that have changed nothing.
-struct UnchangedWrites {
-    /// The number of those that memory knew.
+/// The writes of a commit that memory knows, or keeps.
+struct KeptWrites {
+    /// The number of those that memory knew to have changed nothing.
     var knownCount = 0
-    /// Those that memory may keep, with the records of their nodes.
-    var keepable: [(write: KeepableWrite, handles: [Handle])] = []
+    /// Those that memory may keep, with the records of their nodes, and what the commit had changed
+    /// when they were done.
+    var keepable: [(write: KeepableWrite, handles: [Handle], mark: ContentChanges.Mark)] = []
 }
 
 extension MemoryTier {
-    /// Keeps the writes of a commit that have changed nothing, unless the commit has changed their
-    /// records in another way.
+    /// Keeps writes of a commit, unless the commit has changed their records after them.
     ///
     /// - Parameter entry: What the commit has changed; nil if that can be anything.
     func keep(
-        _ writes: UnchangedWrites, of outcome: CommitTransaction.Outcome,
+        _ writes: KeptWrites, of outcome: CommitTransaction.Outcome,
         _ entry: CommitHistory.Entry?
     ) {
         count(repeatedWrites: writes.knownCount)
         let commit = outcome.transaction
-        for (write, handles) in writes.keepable {
-            guard let entry, !commit.contentChanges.containsNew(handles) else { continue }
+        for (write, handles, mark) in writes.keepable {
+            guard let entry, !commit.contentChanges.haveChanged(handles, after: mark) else {
+                continue
+            }
             // A model of a type that does not implement the comparison differs even from itself.
             // It would never be found.
-            let isComparable = AppCodeScope.run {
-                KeepableWrite.haveSameEncoding(write.models, write.models)
-            }
+            let isComparable =
+                write.earlier != nil
+                || AppCodeScope.run { KeepableWrite.haveSameEncoding(write.models, write.models) }
             if isComparable { insert(write, handles, commit, entry) }
         }
     }

@@ -248,6 +248,10 @@ final class ContentChanges {
         var changed: [Handle] = []
         var dated: [Handle] = []
         var isUnknown = false
+        /// Whether `later` is kept.
+        var isMarked = false
+        /// The records that have changed since the first mark, new ones too.
+        var later: [Handle] = []
     }
     private let state = Confined(State())
 
@@ -255,6 +259,7 @@ final class ContentChanges {
 
     /// Notes that a record has another content, or is gone or deleted.
     func change(_ handle: Handle) {
+        if state.value.isMarked { state.value.later.append(handle) }
         if handle.rawValue < firstNew { state.value.changed.append(handle) }
     }
 
@@ -277,10 +282,22 @@ final class ContentChanges {
             || !changed.isEmpty && tree.contains(anyOf: HandleList(changed))
     }
 
-    /// Returns whether the commit has made one of the records. `change` does not note how the
-    /// commit changes a new record later.
-    func containsNew(_ handles: [Handle]) -> Bool {
-        handles.contains { $0.rawValue >= firstNew }
+    /// What the commit had changed at some time.
+    struct Mark {
+        fileprivate let count: Int
+    }
+
+    func mark() -> Mark {
+        state.value.isMarked = true
+        return Mark(count: state.value.later.count)
+    }
+
+    /// Returns whether the commit may have changed one of the records after a mark.
+    func haveChanged(_ handles: [Handle], after mark: Mark) -> Bool {
+        let later = state.value.later[mark.count...]
+        if later.isEmpty { return state.value.isUnknown }
+        let changed = HandleList(Array(later))
+        return state.value.isUnknown || handles.contains { changed.contains($0) }
     }
 
     /// Returns what the commit has changed; nil if that can be anything.

@@ -83,8 +83,8 @@ final class CommitTransaction {
     var removal = RemovalProgress()
     /// How far the search for expired records has come.
     var expiryScan = ExpiryScan()
-    /// The writes that have changed nothing.
-    var unchangedWrites = UnchangedWrites()
+    /// The writes that memory knows, or may keep.
+    var keptWrites = KeptWrites()
     /// How many reads of this process had met damage when the commit began.
     let damageCount: UInt64
     /// The number of records that a write has put together from what was stored and what it has.

@@ -299,7 +299,7 @@ final class Committer: Sendable {
         logs.statistics.countCommit(took: .now - start)
         feed?.endCommit(commit.changes, in: generation)
         // Last, because it runs code of the app.
-        memory?.keep(commit.unchangedWrites, of: outcome, entry)
+        memory?.keep(commit.keptWrites, of: outcome, entry)
         if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
         return outcome.evictor.progress
     }

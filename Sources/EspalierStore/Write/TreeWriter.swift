@@ -3,7 +3,9 @@ import EspalierRecords
 
 /// Writes the nodes of a flattened tree, one record each, unless the stored record is equal.
 ///
-/// The writer finds the records of a tree that was stored before by following stored references:
+/// A record that an earlier write of the entry is known to have left equal is not looked at, see
+/// `WrittenTree`. The writer finds the other records of a tree that was stored before by following
+/// stored references:
 /// the children of a stored record are nearly always the records of the node's children.
 /// `VerifiedIndexEntries` says for which of them the index need not be asked again. The writer
 /// compares a stored record with its node in place, value by value.
@@ -13,10 +15,13 @@ struct TreeWriter {
     init(_ commit: CommitTransaction) { self.commit = commit }
 
     /// Writes a tree. Returns the handles of its nodes, by index in the tree.
+    ///
+    /// - Parameter earlier: The records of the earlier tree to which `tree.earlierNodes` refers.
+    ///   Empty if there is none, or if one of the records may have changed since.
     func write(
-        _ tree: FlattenedTree, in transaction: inout WriteTransaction
+        _ tree: FlattenedTree, earlier: [Handle] = [], in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let locations = try locate(tree, in: &transaction)
+        let locations = try locate(tree, earlier, in: &transaction)
         // One projection of a node may remove a child that another has, and of two occurrences the
         // first counts. A child that is left out needs a stamp of its own, because no record of the
         // tree refers to it.
@@ -146,7 +151,7 @@ struct TreeWriter {
     }
 
     private func locate(
-        _ tree: FlattenedTree, in transaction: inout WriteTransaction
+        _ tree: FlattenedTree, _ earlier: [Handle], in transaction: inout WriteTransaction
     ) throws -> RecordLocations {
         var locations = RecordLocations()
         // A node that equals its record needs no write, even if it merges. With several
@@ -161,7 +166,7 @@ struct TreeWriter {
             }
             return locations
         }
-        let walk = try walk(tree, in: &transaction)
+        let walk = try walk(tree, earlier, in: &transaction)
         locations.handles = walk.steps.map(\.handle)
         for index in tree.entries.indices where !walk.steps[index].likeness.isContent {
             try addChange(
@@ -171,7 +176,10 @@ struct TreeWriter {
         // The handles of all children are known only after the walk.
         let count = locations.changed.count
         for index in tree.entries.indices where walk.steps[index].likeness.isContent {
-            guard !walk.hasChildren(of: tree, at: index, locations.handles) else { continue }
+            let hasChildren =
+                walk.steps[index].isEarlier
+                ? !walk.hasMoved : walk.hasChildren(of: tree, at: index, locations.handles)
+            guard !hasChildren else { continue }
             try addChange(
                 at: index, isNew: false, of: tree, to: &locations, in: &transaction)
         }
@@ -209,6 +217,9 @@ struct TreeWriter {
         struct Step {
             var handle = Handle(0)
             var isNew = false
+            /// Whether the record was not looked at, because the earlier tree has an equal node. It
+            /// refers to the earlier records of its children.
+            var isEarlier = false
             /// What the stored record has in common with the node.
             var likeness = Likeness.none
             /// Where the children of the stored record begin in `children`.
@@ -221,6 +232,8 @@ struct TreeWriter {
         var steps: [Step]
         /// The children of the stored records.
         var children: [Handle] = []
+        /// Whether a node of the earlier tree has another record now.
+        var hasMoved = false
         /// The number of each of the tree's shapes; nil for a shape without one.
         let shapeNumbers: [UInt64?]
 
@@ -263,11 +276,20 @@ struct TreeWriter {
     /// Gives every node its handle, in the order of the tree, and compares the nodes with the
     /// stored records.
     private func walk(
-        _ tree: FlattenedTree, in transaction: inout WriteTransaction
+        _ tree: FlattenedTree, _ earlier: [Handle], in transaction: inout WriteTransaction
     ) throws -> Walk {
         let index = commit.index
+        // Of nodes that merge, later occurrences may have changed a node after the comparison.
+        let earlier = tree.earlierNodes.isEmpty || tree.merges ? [] : earlier
         var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { commit.shapes.number(of: $0) })
         for node in tree.entries.indices {
+            let known = earlier.isEmpty ? EarlierTree.Node() : tree.earlierNodes[node]
+            if known.isEqual, !tree.entries[node].isOnCycle {
+                walk.steps[node].handle = earlier[Int(known.index)]
+                walk.steps[node].isEarlier = true
+                walk.steps[node].likeness = .content
+                continue
+            }
             walk.steps[node].start = walk.children.count
             let guess = walk.steps[node].guess.flatMap { index.verified.contains($0) ? $0 : nil }
             var likeness = Likeness.none
@@ -284,6 +306,7 @@ struct TreeWriter {
                 }
             }
             if !likeness.isNone { walk.guessChildren(of: tree, at: node) }
+            if known.index >= 0, bound.handle != earlier[Int(known.index)] { walk.hasMoved = true }
             walk.steps[node].handle = bound.handle
             walk.steps[node].isNew = bound.isNew
             // A node on a cycle is always written, because its flag and its stamp have to be set.
