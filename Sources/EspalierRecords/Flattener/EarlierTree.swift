@@ -15,7 +15,7 @@
 /// walk through all models makes. So the flattener copies a subtree only if
 ///
 /// - the new tree has no node of it yet, because the first occurrence of a node counts;
-/// - the subtree refers to no other nodes than those that the new tree has already, the same with
+/// - all other nodes to which the subtree refers are in the new tree already, the same with
 ///   everything below them. Otherwise their occurrences in the subtree could be contradictions;
 /// - it begins no deeper than in the earlier tree, so that it is no deeper than a tree may be.
 ///
@@ -29,8 +29,8 @@ package final class EarlierTree: Sendable {
     fileprivate let lastShapes: LastShapes
     /// By node. Empty if the flattener has noted none: the tree is then the first of its entry.
     fileprivate let subtrees: [Subtree]
-    /// The models by node. Nil where a model can't be compared, and in small subtrees that were
-    /// copied as a whole: if their model changes, all models in it are walked once.
+    /// The models by node. Nil where a model can't be compared, and for the nodes of a small subtree
+    /// that was copied, except for the first. If that model changes, the others are walked.
     fileprivate let models: [EarlierModel?]
     /// An estimate of the memory that the tree takes in addition to its drafts.
     package let ownBytes: Int
@@ -65,6 +65,9 @@ package final class EarlierTree: Sendable {
 
     /// The subtree of a node: the nodes that the tree met for the first time in it. They stand one
     /// after the other, and so do their values and children.
+    ///
+    /// While the node is being walked, `byteCount` and `comparisons` are those of the tree before
+    /// the node, and the other counts are 0.
     fileprivate struct Subtree: Sendable {
         var nodeCount: Int32 = 0
         var values: Int32
@@ -77,10 +80,18 @@ package final class EarlierTree: Sendable {
         let depth: Int32
         /// The later occurrences of nodes that were compared in it.
         var comparisons: ContradictionCount.Comparisons
+
+        /// What a comparison of its model with another one may cost, in nodes.
+        var cost: Int { Int(nodeCount) + comparisons.count + Int(byteCount) / 64 }
     }
+
+    /// The cost of a comparison of all models.
+    fileprivate var cost: Int { tree.count + tree.byteCount / 64 }
 }
 
 /// A model in memory, with which another one can be compared.
+///
+/// `@unchecked` because the class has subclasses. All of its properties are constants.
 package class EarlierModel: @unchecked Sendable {
     /// An estimate of the memory that it takes. Text and arrays are shared with the app's models.
     let byteCount: Int
@@ -113,10 +124,10 @@ struct Reuse {
     fileprivate var subtrees: [EarlierTree.Subtree] = []
     fileprivate var models: [EarlierModel?] = []
     fileprivate var modelBytes = 0
-    /// How many nodes were compared in vain. Where one is nested in the next, each comparison may
-    /// go through all of those below.
-    fileprivate var vainComparisons = 0
-    /// Of a subtree with so many nodes that was copied, the models below are not kept.
+    /// What the comparisons may have cost that led to no copy, see `Subtree.cost`. Where such nodes
+    /// are nested, each comparison may go through all nodes below.
+    fileprivate var vainCost = 0
+    /// If a copied subtree has at most this many nodes, only the model of its first node is kept.
     fileprivate static let smallSubtree = 16
     /// Whether the next flattening may need this tree.
     var isKept = false
@@ -137,15 +148,18 @@ struct Reuse {
             places[index] = Int32(truncatingIfNeeded: copy)
             isWhole[index] = true
             nodes.append(EarlierTree.Node(index, isEqual: true))
-            subtrees[copy].values += Int32(truncatingIfNeeded: values)
-            subtrees[copy].children += Int32(truncatingIfNeeded: children)
+            subtrees[copy].values &+= Int32(truncatingIfNeeded: values)
+            subtrees[copy].children &+= Int32(truncatingIfNeeded: children)
         }
-        let kept = range.count <= Self.smallSubtree ? range.prefix(1) : range
-        for model in earlier.models[kept] {
-            models.append(model)
-            modelBytes += model?.byteCount ?? 0
+        models.append(nil)
+        let rest = range.dropFirst()
+        guard range.count > Self.smallSubtree else {
+            return models.append(contentsOf: repeatElement(nil, count: rest.count))
         }
-        models.append(contentsOf: repeatElement(nil, count: range.count - kept.count))
+        models.append(contentsOf: earlier.models[rest])
+        for model in earlier.models[rest] { modelBytes += model?.byteCount ?? 0 }
+        // Their text and arrays may belong to them alone.
+        modelBytes += 3 * Int(earlier.subtrees[range.lowerBound].byteCount)
     }
 }
 
@@ -159,15 +173,18 @@ extension Flattener.State {
         lastShapes = earlier.lastShapes
         reuse.places = Array(repeating: -1, count: earlier.tree.count)
         reuse.isWhole = Array(repeating: false, count: earlier.tree.count)
-        reuse.nodes.reserveCapacity(earlier.tree.count + 8)
-        reuse.subtrees.reserveCapacity(earlier.tree.count + 8)
-        reuse.models.reserveCapacity(earlier.tree.count + 8)
-        tree.entries.reserveCapacity(earlier.tree.count + 8)
-        tree.values.reserveCapacity(earlier.tree.values.count + 1_024)
-        tree.children.reserveCapacity(earlier.tree.children.count + 16)
+        // A little more than the earlier tree has, and no more than for any tree.
+        let size = TreeSizes.Size(of: earlier.tree)
+        reuse.nodes.reserveCapacity(size.nodes + 8)
+        reuse.subtrees.reserveCapacity(size.nodes + 8)
+        reuse.models.reserveCapacity(size.nodes + 8)
+        tree.entries.reserveCapacity(size.nodes + 8)
+        tree.values.reserveCapacity(size.values + 1_024)
+        tree.children.reserveCapacity(size.children + 16)
     }
 
-    // These two change nothing. As a method that does not mutate, each call would copy the state.
+    // This function and the next one change nothing. They are `mutating` because the compiler
+    // copies the whole state for a call of a function that is not.
     /// Returns the index of a node in the earlier tree; nil if it is not there.
     @inline(__always)
     mutating func earlierIndex(of identifier: String) -> Int? {
@@ -180,7 +197,7 @@ extension Flattener.State {
     mutating func earlierModel(at index: Int, projection: String) -> EarlierModel? {
         guard let earlier = reuse.earlier, index < earlier.models.count,
             let model = earlier.models[index],
-            reuse.places[index] < 0, reuse.vainComparisons <= 2 * earlier.tree.count
+            reuse.places[index] < 0, reuse.vainCost <= 2 * earlier.cost
         else { return nil }
         // The models of a whole write were compared before.
         guard earlier.subtrees[index].nodeCount < earlier.tree.count,
@@ -190,14 +207,19 @@ extension Flattener.State {
         return model
     }
 
-    /// Notes that the models of a node are different.
+    /// Notes that two models of a node were compared, and that the node is not copied.
     mutating func noteVainComparison(at index: Int) {
         guard let earlier = reuse.earlier else { return }
-        reuse.vainComparisons += Int(earlier.subtrees[index].nodeCount)
+        reuse.vainCost += earlier.subtrees[index].cost
     }
 
     /// Copies the subtree of a node. Returns the node, or nil if the models have to be walked.
-    mutating func copySubtree(at index: Int, _ limits: TreeLimits) throws -> Int? {
+    ///
+    /// - Parameter model: The model of the node. It takes the place of the earlier one, which may
+    ///   share no memory with the models of the app.
+    mutating func copySubtree(
+        at index: Int, _ limits: TreeLimits, as model: EarlierModel?
+    ) -> Int? {
         guard let earlier = reuse.earlier else { return nil }
         let subtree = earlier.subtrees[index]
         let range = index..<index + Int(subtree.nodeCount)
@@ -209,10 +231,11 @@ extension Flattener.State {
             return nil
         }
         let node = tree.count
-        guard node + range.count <= limits.maximumNodes else {
-            throw FlattenError.tooManyNodes(limit: limits.maximumNodes)
-        }
-        try count(bytes: Int(subtree.byteCount), limits)
+        // A walk fails where it reaches the limit.
+        guard node + range.count <= limits.maximumNodes,
+            tree.byteCount + Int(subtree.byteCount) <= limits.maximumBytes
+        else { return nil }
+        tree.byteCount += Int(subtree.byteCount)
         contradictions.add(subtree.comparisons, inTreeOf: node + range.count, tree.byteCount)
         let values = Int(subtree.values)..<Int(subtree.values + subtree.valueCount)
         let valueOffset = tree.values.count - values.lowerBound
@@ -226,6 +249,7 @@ extension Flattener.State {
             tree.entries[copy].first.move(values: valueOffset, children: childOffset)
         }
         reuse.copy(range, of: earlier, to: node, values: valueOffset, children: childOffset)
+        if let model { noteModel(model, of: node) }
         return node
     }
 
@@ -259,11 +283,11 @@ extension Flattener.State {
         let begin = reuse.subtrees[node]
         reuse.subtrees[node].nodeCount = Int32(truncatingIfNeeded: tree.count - node)
         reuse.subtrees[node].valueCount =
-            Int32(truncatingIfNeeded: tree.values.count) - begin.values
+            Int32(truncatingIfNeeded: tree.values.count) &- begin.values
         reuse.subtrees[node].childCount =
-            Int32(truncatingIfNeeded: tree.children.count) - begin.children
+            Int32(truncatingIfNeeded: tree.children.count) &- begin.children
         reuse.subtrees[node].byteCount =
-            Int32(truncatingIfNeeded: tree.byteCount) - begin.byteCount
+            Int32(truncatingIfNeeded: tree.byteCount) &- begin.byteCount
         reuse.subtrees[node].comparisons = contradictions.comparisons - begin.comparisons
         compareWithEarlier(node)
     }
@@ -316,7 +340,7 @@ extension FlattenedTree {
         contradictions == 0 && hasFewOccurrences && !merges && !mayLoseChildren && !expires
             && explicitNulls.isEmpty && !hasCycles
             && byteCount < Int32.max / 4 && count < Int32.max / 4
-            // Those of all earlier trees are kept.
+            // Each tree has the shapes and types of the earlier ones, too.
             && shapes.count <= 256 && types.count <= 256
     }
 }

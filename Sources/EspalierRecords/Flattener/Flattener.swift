@@ -93,7 +93,8 @@ package final class Flattener {
         let earlier = state.earlierIndex(of: identifier)
         if let earlier, let known = state.earlierModel(at: earlier, projection: projection) {
             if isSame(known) {
-                if let node = try state.copySubtree(at: earlier, limits) { return node }
+                let model = model()
+                if let node = state.copySubtree(at: earlier, limits, as: model) { return node }
             } else {
                 state.noteVainComparison(at: earlier)
             }

@@ -20,7 +20,8 @@ public protocol IdentifiedModel: Sendable {
     ///
     /// Return ``WritePolicy/merge`` for models that a server sends in parts. Nodes of such a type
     /// are merged wherever they stand in a tree, and so is each node of a tree whose root has such
-    /// a type. A policy that a call gives applies to all nodes instead.
+    /// a type. A policy that a call gives applies to all nodes instead. The policy must not change
+    /// while a cache is open.
     static var writePolicy: WritePolicy { get }
 
     /// How a merge puts two versions of a field together, by the stored names of the fields.
@@ -47,7 +48,7 @@ public protocol IdentifiedModel: Sendable {
     ///
     /// The cache dates each record of such a type when it is written, by itself or as a part of
     /// another model, and keeps the age that holds at that time beside the date. Both are to the
-    /// second.
+    /// second. The age must not change while a cache is open.
     static var maxAge: Duration? { get }
 }
 

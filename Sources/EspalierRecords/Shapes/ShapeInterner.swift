@@ -117,6 +117,13 @@ final class TreeSizes: Sendable {
         let nodes: Int
         let values: Int
         let children: Int
+
+        /// Makes the size of `tree`, up to the limits.
+        init(of tree: FlattenedTree) {
+            nodes = min(tree.count, TreeSizes.mostNodes)
+            values = min(tree.values.count, TreeSizes.mostValues)
+            children = min(tree.children.count, TreeSizes.mostNodes * 2)
+        }
     }
 
     private static let leastNodes = 32
@@ -136,9 +143,7 @@ final class TreeSizes: Sendable {
     func record(_ tree: FlattenedTree) {
         guard tree.count > 0 else { return }
         let type = Identifier(tree.type(at: 0))
-        let size = Size(
-            nodes: min(tree.count, Self.mostNodes), values: min(tree.values.count, Self.mostValues),
-            children: min(tree.children.count, Self.mostNodes * 2))
+        let size = Size(of: tree)
         last.withLock { last in
             if tree.count < Self.leastNodes {
                 if !last.isEmpty { last[type] = nil }

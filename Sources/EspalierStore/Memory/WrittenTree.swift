@@ -83,8 +83,8 @@ struct KeepableWrite: Sendable {
     /// Whether its models have the same encoding.
     let isSame: Bool
 
-    /// Returns the operation of a write, which `flatten` makes by the flattener if memory does not
-    /// have it.
+    /// Returns the operation of a write. Calls `flatten` with the flattener if memory does not have
+    /// the operation.
     ///
     /// - Parameters:
     ///   - source: Who submits the write.
@@ -112,6 +112,12 @@ struct KeepableWrite: Sendable {
             KeepableWrite(
                 key: key, models: models, policy: policy, operation: operation,
                 flattened: flattener.takeEarlierTree(), earlier: earlier, isSame: false))
+    }
+
+    /// Whether the earlier write has models of the same types.
+    fileprivate var hasEarlierTypes: Bool {
+        guard let known = earlier?.models, known.count == models.count else { return false }
+        return zip(known, models).allSatisfy { type(of: $0) == type(of: $1) }
     }
 
     /// Returns whether two lists of models certainly are flattened to the same tree.
@@ -184,7 +190,7 @@ extension CommitTransaction {
     }
 }
 
-/// The writes of a commit that memory knows, or keeps.
+/// The writes of a commit that memory knows, or may keep.
 struct KeptWrites {
     /// The number of those that memory knew to have changed nothing.
     var knownCount = 0
@@ -209,8 +215,9 @@ extension MemoryTier {
             }
             // A model of a type that does not implement the comparison differs even from itself.
             // It would never be found.
+            // An earlier write of the same types was kept, so that these can be compared.
             let isComparable =
-                write.earlier != nil
+                write.hasEarlierTypes
                 || AppCodeScope.run { KeepableWrite.haveSameEncoding(write.models, write.models) }
             if isComparable { insert(write, handles, commit, entry) }
         }

@@ -239,6 +239,8 @@ extension ChangeSet {
 /// The records whose content one commit changes, for the trees in memory.
 ///
 /// A record that the commit makes is not among them: nothing that was read before depends on it.
+/// Only `haveChanged` knows changes of new records, for writes of the same commit that are kept.
+///
 /// Confined to the thread that commits.
 final class ContentChanges {
     /// Handles from here on are new.
@@ -287,6 +289,8 @@ final class ContentChanges {
         fileprivate let count: Int
     }
 
+    /// Returns a mark for `haveChanged`. From the first mark on, changes of new records are listed,
+    /// too.
     func mark() -> Mark {
         state.value.isMarked = true
         return Mark(count: state.value.later.count)
@@ -295,9 +299,9 @@ final class ContentChanges {
     /// Returns whether the commit may have changed one of the records after a mark.
     func haveChanged(_ handles: [Handle], after mark: Mark) -> Bool {
         let later = state.value.later[mark.count...]
-        if later.isEmpty { return state.value.isUnknown }
-        let changed = HandleList(Array(later))
-        return state.value.isUnknown || handles.contains { changed.contains($0) }
+        guard !state.value.isUnknown, !later.isEmpty else { return state.value.isUnknown }
+        let handles = Set(handles)
+        return later.contains { handles.contains($0) }
     }
 
     /// Returns what the commit has changed; nil if that can be anything.

@@ -3,8 +3,10 @@ import EspalierRecords
 
 /// Writes the nodes of a flattened tree, one record each, unless the stored record is equal.
 ///
-/// A record that an earlier write of the entry is known to have left equal is not looked at, see
-/// `WrittenTree`. The writer finds the other records of a tree that was stored before by following
+/// If the last write of the entry has stored an equal record, which has not changed since, the
+/// writer does not look at it, see `WrittenTree`.
+///
+/// The writer finds the other records of a tree that was stored before by following
 /// stored references:
 /// the children of a stored record are nearly always the records of the node's children.
 /// `VerifiedIndexEntries` says for which of them the index need not be asked again. The writer
@@ -173,13 +175,18 @@ struct TreeWriter {
                 at: index, isNew: walk.steps[index].isNew, of: tree, to: &locations,
                 in: &transaction)
         }
-        // The handles of all children are known only after the walk.
         let count = locations.changed.count
-        for index in tree.entries.indices where walk.steps[index].likeness.isContent {
-            let hasChildren =
-                walk.steps[index].isEarlier
-                ? !walk.hasMoved : walk.hasChildren(of: tree, at: index, locations.handles)
-            guard !hasChildren else { continue }
+        // A record that was not looked at refers to the earlier records of its children. Once one
+        // of these has another handle, or damage was met, every record is looked at.
+        if walk.hasEarlier, commit.needsRecount || !walk.hasEarlierHandles(locations.handles) {
+            for index in tree.entries.indices where walk.steps[index].isEarlier {
+                try addChange(at: index, isNew: false, of: tree, to: &locations, in: &transaction)
+            }
+        }
+        // The handles of all children are known only now.
+        for index in tree.entries.indices
+        where walk.steps[index].likeness.isContent && !walk.steps[index].isEarlier {
+            guard !walk.hasChildren(of: tree, at: index, locations.handles) else { continue }
             try addChange(
                 at: index, isNew: false, of: tree, to: &locations, in: &transaction)
         }
@@ -217,9 +224,10 @@ struct TreeWriter {
         struct Step {
             var handle = Handle(0)
             var isNew = false
-            /// Whether the record was not looked at, because the earlier tree has an equal node. It
-            /// refers to the earlier records of its children.
+            /// Whether the record was not looked at, because the earlier tree has an equal node.
             var isEarlier = false
+            /// The record that the node has in the earlier tree, if that was asked.
+            var earlier: Handle?
             /// What the stored record has in common with the node.
             var likeness = Likeness.none
             /// Where the children of the stored record begin in `children`.
@@ -232,8 +240,8 @@ struct TreeWriter {
         var steps: [Step]
         /// The children of the stored records.
         var children: [Handle] = []
-        /// Whether a node of the earlier tree has another record now.
-        var hasMoved = false
+        /// Whether there are records that were not looked at.
+        var hasEarlier = false
         /// The number of each of the tree's shapes; nil for a shape without one.
         let shapeNumbers: [UInt64?]
 
@@ -251,6 +259,13 @@ struct TreeWriter {
                 position += 1
             }
             return true
+        }
+
+        /// Returns whether all nodes that the earlier tree has still have their records there.
+        func hasEarlierHandles(_ handles: [Handle]) -> Bool {
+            zip(steps, handles).allSatisfy { step, handle in
+                step.earlier == nil || step.earlier == handle
+            }
         }
 
         /// Removes the children of the last stored record.
@@ -279,7 +294,8 @@ struct TreeWriter {
         _ tree: FlattenedTree, _ earlier: [Handle], in transaction: inout WriteTransaction
     ) throws -> Walk {
         let index = commit.index
-        // Of nodes that merge, later occurrences may have changed a node after the comparison.
+        // In a tree with nodes that merge, a later occurrence may have changed a node after the
+        // flattener has found it equal.
         let earlier = tree.earlierNodes.isEmpty || tree.merges ? [] : earlier
         var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { commit.shapes.number(of: $0) })
         for node in tree.entries.indices {
@@ -287,6 +303,7 @@ struct TreeWriter {
             if known.isEqual, !tree.entries[node].isOnCycle {
                 walk.steps[node].handle = earlier[Int(known.index)]
                 walk.steps[node].isEarlier = true
+                walk.hasEarlier = true
                 walk.steps[node].likeness = .content
                 continue
             }
@@ -306,7 +323,7 @@ struct TreeWriter {
                 }
             }
             if !likeness.isNone { walk.guessChildren(of: tree, at: node) }
-            if known.index >= 0, bound.handle != earlier[Int(known.index)] { walk.hasMoved = true }
+            if known.index >= 0 { walk.steps[node].earlier = earlier[Int(known.index)] }
             walk.steps[node].handle = bound.handle
             walk.steps[node].isNew = bound.isNew
             // A node on a cycle is always written, because its flag and its stamp have to be set.

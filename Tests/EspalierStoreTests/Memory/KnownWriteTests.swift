@@ -149,6 +149,21 @@ struct KnownWriteTests {
         }
     }
 
+    @Test("A part that was damaged unnoticed is stored again where its parents refer to it")
+    func fewChangesAfterDamage() async throws {
+        func tree(_ text: String) -> Page {
+            Page(1, "a", [Page(2, "b", [Page(4, text)]), Page(3, "c")])
+        }
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests)
+        defer { cache.close() }
+        for text in ["1", "2", "3"] { try await cache.set(tree(text)).committed }
+        try damageRecord(of: cache)
+        try await cache.set(tree("4")).committed
+        #expect(await cache.read(Page.self, "Page:1") == tree("4"))
+        #expect(await cache.read(Page.self, "Page:2") == tree("4").parts[0])
+    }
+
     @Test("A change in the same commit, or by another process, is overwritten")
     func changesElsewhere() async throws {
         // Only the write after both is known.
