@@ -29,8 +29,8 @@ package final class EarlierTree: Sendable {
     fileprivate let lastShapes: LastShapes
     /// By node. Empty if the flattener has noted none: the tree is then the first of its entry.
     fileprivate let subtrees: [Subtree]
-    /// The models by node. Nil where a model can't be compared, and for the nodes of a small subtree
-    /// that was copied, except for the first. If that model changes, the others are walked.
+    /// The models by node. Nil where a model can't be compared, and for the nodes of a small
+    /// subtree that was copied, except for the first. If that model changes, the others are walked.
     fileprivate let models: [EarlierModel?]
     /// An estimate of the memory that the tree takes in addition to its drafts.
     package let ownBytes: Int

@@ -110,24 +110,24 @@ struct KnownWriteTests {
                 try cache.hideChanges()
             },
             { cache in
-                try await cache.transaction { _ in
+                let tickets = try await cache.transaction { _ in
                     // Both wait for this transaction, and share the next commit.
-                    cache.set(Page(4, "D"))
-                    cache.set(Self.changed("other", added: 12))
+                    [cache.set(Page(4, "D")), cache.set(Self.changed("2", added: 12))]
                 }
+                for ticket in tickets { try await ticket.committed }
             },
             { cache in
-                try await cache.transaction { _ in
+                let tickets = try await cache.transaction { _ in
                     // The commit changes a new record of the kept write once more.
-                    cache.set(Self.changed("other", added: 13))
-                    cache.set(Page(13, "N"))
+                    [cache.set(Self.changed("2", added: 13)), cache.set(Page(13, "N"))]
                 }
+                for ticket in tickets { try await ticket.committed }
             },
             { cache in
-                try await cache.transaction { _ in
-                    cache.set(Self.changed("other", added: 13))
-                    cache.delete("Page:13")
+                let tickets = try await cache.transaction { _ in
+                    [cache.set(Self.changed("2", added: 13)), cache.delete("Page:13")]
                 }
+                for ticket in tickets { try await ticket.committed }
             },
         ]
         for (turn, change) in changes.enumerated() {
@@ -151,14 +151,17 @@ struct KnownWriteTests {
 
     @Test("A part that was damaged unnoticed is stored again where its parents refer to it")
     func fewChangesAfterDamage() async throws {
+        // The index has only a part of so long a name, and can't tell whose the record was.
+        let part = 1_234_567_890_123_456_789
         func tree(_ text: String) -> Page {
-            Page(1, "a", [Page(2, "b", [Page(4, text)]), Page(3, "c")])
+            Page(1, "a", [Page(2, "b", [Page(part, text)]), Page(3, "c")])
         }
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests)
         defer { cache.close() }
         for text in ["1", "2", "3"] { try await cache.set(tree(text)).committed }
-        try damageRecord(of: cache)
+        try cache.damage("Page:\(part)")
+        try cache.hideChanges()
         try await cache.set(tree("4")).committed
         #expect(await cache.read(Page.self, "Page:1") == tree("4"))
         #expect(await cache.read(Page.self, "Page:2") == tree("4").parts[0])
