@@ -93,7 +93,7 @@ package final class EarlierTree: Sendable {
 ///
 /// `@unchecked` because the class has subclasses. All of its properties are constants.
 package class EarlierModel: @unchecked Sendable {
-    /// An estimate of the memory that it takes. Text and arrays are shared with the app's models.
+    /// An estimate of the memory that it takes without its text and arrays.
     let byteCount: Int
 
     fileprivate init(byteCount: Int) { self.byteCount = byteCount }

@@ -35,6 +35,16 @@ package struct NodeTable: Sendable {
     @inline(__always)
     package mutating func place(of identifier: String, isNode: (Int) -> Bool) -> Place {
         if count * 2 >= slots.count { grow() }
+        return search(for: identifier, isNode)
+    }
+
+    /// Returns the node of `identifier`; nil if there is none.
+    func node(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Int? {
+        search(for: identifier) { nodes[$0].identifier.hasSameBytes(as: identifier) }.node
+    }
+
+    @inline(__always)
+    private func search(for identifier: String, _ isNode: (Int) -> Bool) -> Place {
         let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
         let mask = slots.count - 1
         var slot = Int(hash) & mask
@@ -48,21 +58,6 @@ package struct NodeTable: Sendable {
             slot = (slot + 1) & mask
         }
         return Place(node: nil, slot: slot, hash: hash)
-    }
-
-    /// Returns the node of `identifier`; nil if there is none.
-    func node(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Int? {
-        let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
-        let mask = slots.count - 1
-        var slot = Int(hash) & mask
-        while slots[slot] != 0 {
-            if slots[slot] >> 32 == hash {
-                let node = Int(UInt32(truncatingIfNeeded: slots[slot])) - 1
-                if nodes[node].identifier.hasSameBytes(as: identifier) { return node }
-            }
-            slot = (slot + 1) & mask
-        }
-        return nil
     }
 
     /// Inserts the nodes of another table, which have other identifiers.
