@@ -167,10 +167,10 @@ final class AccessLog: Sendable {
         due.withLock { $0 = Due(since: count.load(ordering: .relaxed) == 0 ? nil : .now) }
     }
 
-    /// Returns whether a touch of the record waits.
-    func contains(_ handle: Handle, in generation: String) -> Bool {
+    /// Returns the time of the record's last touch, if it waits.
+    func touchTime(of handle: Handle, in generation: String) -> UInt64? {
         part(of: handle).state.withLock {
-            $0.generation == generation && $0.touches.order[handle] != nil
+            $0.generation == generation ? $0.touches.order[handle] : nil
         }
     }
 

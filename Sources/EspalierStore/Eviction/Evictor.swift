@@ -37,11 +37,10 @@ struct EvictionProgress {
 struct Evictor {
     private let commit: CommitTransaction
     private var budget: PageBudget
-    /// Whether a read has touched a record since the last commit.
-    private let isTouched: (Handle) -> Bool
-    /// Records that were moved to the back of `recency` because a read has touched them. Each is
-    /// spared once per transaction: when it comes up again, no older record is left.
-    private var spared: Set<Handle> = []
+    /// The time of a record's last touch, as long as no commit has stored it.
+    private let touchTime: (Handle) -> UInt64?
+    /// Each record is spared once per transaction: when one comes up again, no other is left.
+    private var spared = SparedRecords()
     /// The numbers of evicted records and bytes.
     private(set) var evicted = EvictionCounts()
     private(set) var progress = EvictionProgress()
@@ -66,13 +65,14 @@ struct Evictor {
     ///
     /// - Parameters:
     ///   - mayUseReserve: Whether the operations may use the pages that are reserved for eviction.
-    ///   - isTouched: Returns whether a read has touched a record and no commit has stored that.
+    ///   - touchTime: Returns the time at which a read has last touched a record; nil if a commit
+    ///     has stored that.
     init(
         _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, mayUseReserve: Bool,
-        isTouched: @escaping (Handle) -> Bool
+        touchTime: @escaping (Handle) -> UInt64?
     ) throws {
         self.commit = commit
-        self.isTouched = isTouched
+        self.touchTime = touchTime
         budget = try PageBudget(commit, transaction, mayUseReserve: mayUseReserve)
     }
 
@@ -266,8 +266,11 @@ struct Evictor {
 
     /// Takes the step that the policy decides for the oldest record. Returns false if nothing is
     /// left to evict.
+    ///
+    /// - Parameter first: The entry that stands first in `recency`, if `oldest` is another one.
     private mutating func step(
-        _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
+        _ oldest: RecencyEntry, before first: RecencyEntry? = nil, reason: Eviction.Reason,
+        in transaction: inout WriteTransaction
     ) throws -> Bool {
         let states = commit.states
         // A record that this transaction has made a root is the rest of a tree already counted.
@@ -279,6 +282,11 @@ struct Evictor {
         switch next {
         case .evict(let handles, let stamp):
             if try isSpared(handles, of: oldest, in: transaction) { break }
+            if let earlier = try sparedBefore(oldest, in: transaction) {
+                return try step(earlier, before: oldest, reason: reason, in: &transaction)
+            }
+            // What the record refers to was accessed with it, so it comes up next.
+            let stamp = first.map { min(stamp, Stamp($0.stamp.rawValue - 1)) } ?? stamp
             try evictOrDetach(
                 handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
                 in: &transaction)
@@ -307,13 +315,30 @@ struct Evictor {
     private mutating func isSpared(
         _ handles: [Handle], of oldest: RecencyEntry, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        guard try !isExpired(oldest, in: transaction), handles.contains(where: isTouched),
-            spared.insert(oldest.handle).inserted
+        guard try !isExpired(oldest, in: transaction),
+            let time = handles.compactMap({ touchTime($0) }).max(),
+            spared.insert(oldest.handle, touchedAt: time)
         else { return false }
         commit.keptByPins.removeAll()
         commit.states.tick()
         try commit.states.touch(oldest.handle, in: transaction)
         return true
+    }
+
+    /// Returns the entry of the spared record that is to be evicted instead of `oldest`, because
+    /// reads touched it longer ago. Returns nil if `oldest` is to be evicted now: it was not
+    /// spared, or was touched before all others, or was returned before.
+    private mutating func sparedBefore(
+        _ oldest: RecencyEntry, in transaction: borrowing WriteTransaction
+    ) throws -> RecencyEntry? {
+        guard spared.isWaiting(oldest.handle) else { return nil }
+        while let handle = spared.takeOldest(), handle != oldest.handle {
+            // Without a stamp it is gone, or on no cycle any more. Under stamp 0 its removal goes
+            // on before anything else.
+            let stamp = try commit.states.recencyStamp(of: handle, in: transaction)
+            if let stamp, stamp != .never { return RecencyEntry(stamp: stamp, handle: handle) }
+        }
+        return nil
     }
 
     /// Detaches a record on a large cycle from its children. Moves the record to the back of
@@ -326,6 +351,9 @@ struct Evictor {
     ) throws -> Bool {
         let handle = oldest.handle
         if try isSpared([handle], of: oldest, in: transaction) { return true }
+        if let earlier = try sparedBefore(oldest, in: transaction) {
+            return try step(earlier, before: oldest, reason: reason, in: &transaction)
+        }
         let isKept = try commit.isKept(handle, in: transaction)
         if isKept, !commit.keptByPins.insert(handle).inserted { return false }
         if isKept || oldest.stamp <= Stamp(1) {

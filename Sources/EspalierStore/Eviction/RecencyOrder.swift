@@ -33,6 +33,40 @@ package struct RecencyHeap {
     }
 }
 
+/// The records that one transaction has moved to the back of `recency` because reads have touched
+/// them and no commit has stored that yet.
+///
+/// All other records that can be evicted were used before these. In `recency` they stand in the
+/// order in which the transaction came upon them, which is that of earlier touches. If nothing else
+/// is left to evict, they go in the order of the touches that wait.
+struct SparedRecords {
+    /// Whether each record is still to be evicted in the order of the touches.
+    private var isWaiting: [Handle: Bool] = [:]
+    /// The records that are. An entry has the time of a touch in place of a stamp.
+    private var touches = RecencyHeap()
+
+    /// How many records were added.
+    var count: Int { isWaiting.count }
+
+    /// Adds a record. Returns false if it was added before: it is spared only once.
+    mutating func insert(_ handle: Handle, touchedAt time: UInt64) -> Bool {
+        guard isWaiting[handle] == nil else { return false }
+        isWaiting[handle] = true
+        touches.insert(RecencyEntry(stamp: Stamp(time), handle: handle))
+        return true
+    }
+
+    func isWaiting(_ handle: Handle) -> Bool { isWaiting[handle] == true }
+
+    /// Returns the record that was touched longest ago, which does not wait any more then.
+    mutating func takeOldest() -> Handle? {
+        guard let handle = touches.first?.handle else { return nil }
+        touches.removeFirst()
+        isWaiting[handle] = false
+        return handle
+    }
+}
+
 /// The order in which one transaction evicts: the entries of the keyspace `recency` and those that
 /// the transaction has changed since it began, merged into one order.
 ///

@@ -90,7 +90,7 @@ struct AccessTests {
         cache = try scratch.open(Self.configuration)
         #expect(try cache.state("p:7").stamp > before)
         try cache.evict(to: ByteCount(200_000)).wait()
-        let isPresent = cache.arePresent(people)
+        let isPresent = try cache.arePresent(people)
         let kept = try #require(isPresent.indices.first { $0 != 7 && isPresent[$0] })
         #expect(kept > 100)
         #expect(isPresent == people.indices.map { $0 >= kept || $0 == 7 })
@@ -140,7 +140,7 @@ struct AccessTests {
                 #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
             }
             try cache.evict(to: ByteCount(300_000)).wait()
-            let isPresent = cache.arePresent(names)
+            let isPresent = try cache.arePresent(names)
             #expect(isPresent.first == false && isPresent.last == true)
             for name in names.reversed() {
                 _ = cache.read(Person.self, name, consistency: .snapshot)
@@ -174,12 +174,59 @@ struct AccessTests {
             #expect(commits < 400 + read.count / 16, "\(commits) commits")
             // The touches of small records take more pages than a commit may change: those that had
             // to wait count as later than the write.
-            if bytes > 40 { #expect(cache.arePresent(added) == added.map { _ in true }) }
+            if bytes > 40 { #expect(try cache.arePresent(added) == added.map { _ in true }) }
             // What was read last is evicted last.
-            let kept = cache.arePresent(Array(read))
+            let kept = try cache.arePresent(Array(read))
             #expect(kept == kept.sorted { !$0 && $1 })
             try expectClean(cache)
         }
+    }
+
+    /// To make room for a write, a transaction stores no touches at first. If it finds only touched
+    /// records left, it has to follow the order of the reads, which is not that of the writes.
+    @Test("What was read last is evicted last, whatever the order of the writes")
+    func readInReverse() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let names = try cache.overfill(budgets: 1.5)
+            let people = names.reversed().filter {
+                cache.read(Person.self, $0, access: .peek) != nil
+            }
+            for name in people {
+                #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
+            }
+            var isPresent: [Bool] = []
+            for number in 0..<20 {
+                let text = String(repeating: "y", count: 20_000 + 3_000 * number)
+                try cache.set(Person("y:\(number)", text)).wait()
+                isPresent = try cache.arePresent(people)
+                #expect(isPresent == isPresent.sorted { !$0 && $1 }, "after write \(number)")
+            }
+            #expect(isPresent.contains(false))
+            try expectClean(cache)
+        }
+    }
+
+    /// What an evicted tree referred to was accessed with it. It does not outlast the trees that
+    /// were read later.
+    @Test("A tree goes with its parts when all have been read since the last commit")
+    func partsInOrderOfReads() throws {
+        let rig = try CommitterRig(Self.configuration)
+        for number in 0..<8 {
+            try rig.set(Branch("tree:\(number)", "", [Branch("part:\(number)", "")]))
+        }
+        while rig.committer.maintain(isIdle: true) {}
+        for number in [6, 1, 4, 0, 7, 2, 5, 3] { #expect(try rig.read(.node, "tree:\(number)")) }
+        // Eight steps that spare all trees, and six that remove three of them with their parts.
+        let request = CommitTransaction.Request(
+            operations: [], goal: .pages(0, .explicit), evictionSteps: 14, logs: .accesses(0))
+        let progress = try rig.committer.commitOnce(request, in: rig.holder.current())
+        #expect(progress.removals == 6)
+        for number in 0..<8 {
+            let isEvicted = [6, 1, 4].contains(number)
+            #expect(try (rig.handle("tree:\(number)") == nil) == isEvicted, "tree \(number)")
+            #expect(try (rig.handle("part:\(number)") == nil) == isEvicted, "part \(number)")
+        }
+        #expect(try rig.verify().isClean)
     }
 
     @Test("The writer stores no touches before they are due")

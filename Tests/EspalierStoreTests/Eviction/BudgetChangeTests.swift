@@ -35,7 +35,7 @@ struct BudgetChangeTests {
         try cache.setBudget(Self.large).wait()
         #expect(cache.budget == Self.large)
         let more = try cache.overfill(budgets: 0.4, prefix: "y")
-        #expect(cache.arePresent(names + more).contains(false) == false)
+        #expect(cache.areReadable(names + more).contains(false) == false)
         #expect(try cache.statistics().evictions == before)
         #expect(try cache.statistics().directoryBytes > Self.small)
         try expectClean(cache)
@@ -64,7 +64,7 @@ struct BudgetChangeTests {
         #expect(cache.budget == Self.small)
         #expect(try cache.statistics().directoryBytes <= Self.small)
         try cache.waitForEvictor()
-        let isPresent = cache.arePresent(names)
+        let isPresent = cache.areReadable(names)
         let kept = try #require(isPresent.firstIndex(of: true))
         #expect(isPresent == names.indices.map { $0 >= kept })
         #expect(names.count - kept > 90)
@@ -78,7 +78,7 @@ struct BudgetChangeTests {
         #expect(evicted == Array(names.prefix(kept)))
         cache = try scratch.open(.forTests(budget: Self.large))
         #expect(cache.budget == Self.small)
-        #expect(cache.arePresent(names) == isPresent)
+        #expect(cache.areReadable(names) == isPresent)
         let growth = SizeWatch(scratch.directory)
         try cache.overfill()
         #expect(growth.stop() <= Self.small)
@@ -96,7 +96,7 @@ struct BudgetChangeTests {
         for round in 0..<2 {
             cache = try scratch.open(.forTests(budget: Self.large))
             #expect(cache.budget == Self.small)
-            #expect(round > 0 || !cache.arePresent(names).contains(false))
+            #expect(round > 0 || !cache.areReadable(names).contains(false))
             let watch = SizeWatch(scratch.directory)
             try cache.overfill(budgets: 1.2, prefix: "z")
             #expect(watch.stop() <= Self.small)
@@ -131,7 +131,7 @@ struct BudgetChangeTests {
             let before = try cache.generation
             try cache.setBudget(Self.small).wait()
             #expect(try cache.generation === before)
-            #expect(cache.arePresent(names).contains(false) == false)
+            #expect(cache.areReadable(names).contains(false) == false)
         }
     }
 
@@ -158,7 +158,7 @@ struct BudgetChangeTests {
         #expect(code(cache.setBudget(Self.small)) == .pinnedFull)
         #expect(cache.budget == Self.large)
         #expect(try cache.generation.name == before)
-        #expect(cache.arePresent(names).contains(false) == false)
+        #expect(cache.areReadable(names).contains(false) == false)
         try cache.unpin("b:0").wait()
         try cache.unpin("b:1").wait()
         try cache.unpin("b:2").wait()

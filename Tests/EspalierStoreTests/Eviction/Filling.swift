@@ -1,5 +1,6 @@
 import Dispatch
 import EspalierLMDB
+import EspalierRecords
 import Foundation
 import Synchronization
 import Testing
@@ -49,9 +50,19 @@ extension NormalizedCache {
         Issue.record("\(before.pagesUsed) pages are in use, and evicting begins above \(high)")
     }
 
-    /// Returns which of the people are there, without accessing them.
-    func arePresent(_ people: [String]) -> [Bool] {
+    /// Returns which of the people can be read, without accessing them.
+    func areReadable(_ people: [String]) -> [Bool] {
         people.map { read(Person.self, $0, access: .peek) != nil }
+    }
+
+    /// Returns which of the people are there in one snapshot, without accessing them. After a write
+    /// the evictor may go on in the background, so that reads one after another would see more
+    /// than one state.
+    func arePresent(_ people: [String]) throws -> [Bool] {
+        let generation = try generation
+        return try generation.environment.read { transaction in
+            try people.map { try transaction.handle(generation.keyspaces, .node, $0) != nil }
+        }
     }
 
     /// The number of the last commit of any process.

@@ -45,7 +45,7 @@ struct EvictionResizeTests {
             let files = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(files.count == 3, "\(files)")
             try cache.set(Person("after", "")).wait()
-            #expect(cache.arePresent(["after"]) == [true])
+            #expect(cache.areReadable(["after"]) == [true])
             try expectClean(cache)
             cache.close()
         }
@@ -103,7 +103,7 @@ struct EvictionResizeTests {
         let other = reader.stop()
         #expect(other == [])
         #expect(cache.budget == Self.small)
-        #expect(cache.arePresent(names).last == true)
+        #expect(cache.areReadable(names).last == true)
         try cache.overfill(budgets: 1.5, prefix: "y")
         #expect(try cache.statistics().directoryBytes <= Self.small)
         try expectClean(cache)
@@ -127,7 +127,7 @@ struct EvictionResizeTests {
         #expect(tickets.map(code) == tickets.map { _ in nil })
         for reader in readers { #expect(reader.stop() == []) }
         #expect(cache.budget == Self.large)
-        #expect(cache.arePresent((0..<20).map { "w:3-\($0)" }).contains(false) == false)
+        #expect(cache.areReadable((0..<20).map { "w:3-\($0)" }).contains(false) == false)
         try expectClean(cache)
         cache.close()
     }
