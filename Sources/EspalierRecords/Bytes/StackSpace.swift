@@ -17,6 +17,8 @@ package struct StackSpace {
     /// sanitizer.
     private static let interval = 12
     private static let reserve: UInt = 160 << 10
+    /// What a comparison of models may take for each level, in a debug build.
+    private static let comparison: UInt = 2 << 10
     private static let largestStack: UInt = 1 << 30
     private var lowest: UInt?
 
@@ -31,6 +33,14 @@ package struct StackSpace {
         let lowest = lowest ?? Self.lowestOfThread()
         self.lowest = lowest
         return Self.bytesLeft(above: lowest).map { $0 > Self.reserve } ?? true
+    }
+
+    /// Returns whether it is safe to compare models that are nested `levels` deep.
+    package mutating func hasSpace(toCompare levels: Int) -> Bool {
+        let lowest = lowest ?? Self.lowestOfThread()
+        self.lowest = lowest
+        let needed = Self.reserve / 2 + UInt(max(0, levels)) * Self.comparison
+        return Self.bytesLeft(above: lowest).map { $0 > needed } ?? true
     }
 
     /// Returns whether the calling thread is known to have at least `count` bytes left.

@@ -202,7 +202,8 @@ extension Flattener.State {
         // The models of a whole write were compared before.
         guard earlier.subtrees[index].nodeCount < earlier.tree.count,
             earlier.subtrees[index].depth >= depth,
-            earlier.tree.type(at: index).hasSameBytes(as: projection)
+            earlier.tree.type(at: index).hasSameBytes(as: projection),
+            stack.hasSpace(toCompare: earlier.tree.levels - depth)
         else { return nil }
         return model
     }
@@ -236,6 +237,7 @@ extension Flattener.State {
             tree.byteCount + Int(subtree.byteCount) <= limits.maximumBytes
         else { return nil }
         tree.byteCount += Int(subtree.byteCount)
+        tree.levels = max(tree.levels, earlier.tree.levels)
         contradictions.add(subtree.comparisons, inTreeOf: node + range.count, tree.byteCount)
         let values = Int(subtree.values)..<Int(subtree.values + subtree.valueCount)
         let valueOffset = tree.values.count - values.lowerBound

@@ -79,6 +79,8 @@ package struct FlattenedTree: Sendable {
     /// one of them lacks is a difference, too.
     package internal(set) var hasDifferences = false
     package internal(set) var byteCount = 0
+    /// How many levels its values are nested at most. May be too high after a copy.
+    package internal(set) var levels = 0
     /// The nodes as an earlier tree has them, by their indexes; empty if there is none.
     package internal(set) var earlierNodes: [EarlierTree.Node] = []
     /// Whether a node has more than one projection.

@@ -283,6 +283,7 @@ package final class Flattener {
             throw FlattenError.tooDeep(limit: min(depth, limits.maximumDepth))
         }
         state.depth += 1
+        if state.depth > state.tree.levels { state.tree.levels = state.depth }
     }
 
     /// Runs `body` one level down, unless the values written before are more than one tree may
@@ -304,6 +305,7 @@ package final class Flattener {
         guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: limits.maximumDepth)
         }
+        state.tree.levels = max(state.tree.levels, state.depth + levels)
     }
 
     // MARK: State

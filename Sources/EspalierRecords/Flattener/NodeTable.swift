@@ -68,11 +68,15 @@ package struct NodeTable: Sendable {
             guard let new = node(Int(UInt32(truncatingIfNeeded: entry)) - 1) else { continue }
             if count * 2 >= slots.count { grow() }
             let hash = UInt32(truncatingIfNeeded: entry >> 32)
-            let mask = slots.count - 1
-            var slot = Int(hash) & mask
-            while slots[slot] != 0 { slot = (slot + 1) & mask }
-            insert(new, at: Place(node: nil, slot: slot, hash: hash))
+            insert(new, at: Place(node: nil, slot: freeSlot(for: hash), hash: hash))
         }
+    }
+
+    private func freeSlot(for hash: UInt32) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(hash) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        return slot
     }
 
     var byteCount: Int { slots.count * 8 }
@@ -86,11 +90,8 @@ package struct NodeTable: Sendable {
     private mutating func grow() {
         let old = slots
         slots = Array(repeating: 0, count: old.count * 4)
-        let mask = slots.count - 1
         for entry in old where entry != 0 {
-            var slot = Int(entry >> 32) & mask
-            while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = entry
+            slots[freeSlot(for: UInt32(truncatingIfNeeded: entry >> 32))] = entry
         }
     }
 }

@@ -266,30 +266,24 @@ struct Evictor {
 
     /// Takes the step that the policy decides for the oldest record. Returns false if nothing is
     /// left to evict.
-    ///
-    /// - Parameter first: The entry that stands first in `recency`, if `oldest` is another one.
     private mutating func step(
-        _ oldest: RecencyEntry, before first: RecencyEntry? = nil, reason: Eviction.Reason,
-        in transaction: inout WriteTransaction
+        _ first: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
     ) throws -> Bool {
         let states = commit.states
+        let spared = try sparedRecord(before: first, in: transaction)
+        let oldest = spared ?? first
         // A record that this transaction has made a root is the rest of a tree already counted.
         let isTree = states.wasListed(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         let next = try EvictionPolicy.step(
-            for: oldest.handle, in: graph, searchLimit: commit.searchLimit,
-            known: &commit.knownCycles)
+            for: oldest.handle, in: graph, regardlessOfAge: spared != nil,
+            searchLimit: commit.searchLimit, known: &commit.knownCycles)
         switch next {
         case .evict(let handles, let stamp):
             if try isSpared(handles, of: oldest, in: transaction) { break }
-            if let earlier = try sparedBefore(oldest, in: transaction) {
-                return try step(earlier, before: oldest, reason: reason, in: &transaction)
-            }
-            // What the record refers to was accessed with it, so it comes up next.
-            let stamp = first.map { min(stamp, Stamp($0.stamp.rawValue - 1)) } ?? stamp
             try evictOrDetach(
-                handles, foundBy: oldest.handle, accessedAt: stamp, reason: reason, isTree: isTree,
-                in: &transaction)
+                handles, foundBy: oldest.handle, accessedAt: spared?.stamp ?? stamp,
+                reason: reason, isTree: isTree, in: &transaction)
         case .release(let handle):
             try commit.continueRemoval(of: handle, in: &transaction)
             countRemoval()
@@ -325,18 +319,26 @@ struct Evictor {
         return true
     }
 
-    /// Returns the entry of the spared record that is to be evicted instead of `oldest`, because
-    /// reads touched it longer ago. Returns nil if `oldest` is to be evicted now: it was not
-    /// spared, or was touched before all others, or was returned before.
-    private mutating func sparedBefore(
-        _ oldest: RecencyEntry, in transaction: borrowing WriteTransaction
+    /// Returns the entry of the spared record that is to be evicted instead of `first`, because
+    /// reads touched it longer ago. Returns nil if `first` is to be evicted: it was not spared, or
+    /// was touched before all others, or was returned before.
+    ///
+    /// Moves the record in front of `first`. When it goes, what it refers to gets the same time,
+    /// and comes up next: both were accessed together.
+    private mutating func sparedRecord(
+        before first: RecencyEntry, in transaction: borrowing WriteTransaction
     ) throws -> RecencyEntry? {
-        guard spared.isWaiting(oldest.handle) else { return nil }
-        while let handle = spared.takeOldest(), handle != oldest.handle {
+        guard spared.isWaiting(first.handle) else { return nil }
+        while let handle = spared.takeOldest(), handle != first.handle {
             // Without a stamp it is gone, or on no cycle any more. Under stamp 0 its removal goes
             // on before anything else.
-            let stamp = try commit.states.recencyStamp(of: handle, in: transaction)
-            if let stamp, stamp != .never { return RecencyEntry(stamp: stamp, handle: handle) }
+            guard
+                let stamp = try commit.states.recencyStamp(of: handle, in: transaction),
+                stamp != .never
+            else { continue }
+            let moved = min(stamp, Stamp(first.stamp.rawValue - 1))
+            try commit.states.update(handle, in: transaction) { $0.stamp = moved }
+            return RecencyEntry(stamp: moved, handle: handle)
         }
         return nil
     }
@@ -351,9 +353,6 @@ struct Evictor {
     ) throws -> Bool {
         let handle = oldest.handle
         if try isSpared([handle], of: oldest, in: transaction) { return true }
-        if let earlier = try sparedBefore(oldest, in: transaction) {
-            return try step(earlier, before: oldest, reason: reason, in: &transaction)
-        }
         let isKept = try commit.isKept(handle, in: transaction)
         if isKept, !commit.keptByPins.insert(handle).inserted { return false }
         if isKept || oldest.stamp <= Stamp(1) {

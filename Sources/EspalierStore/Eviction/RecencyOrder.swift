@@ -38,7 +38,8 @@ package struct RecencyHeap {
 ///
 /// All other records that can be evicted were used before these. In `recency` they stand in the
 /// order in which the transaction came upon them, which is that of earlier touches. If nothing else
-/// is left to evict, they go in the order of the touches that wait.
+/// is left to evict, they go in the order of the touches that wait. Touches that come after a
+/// record was added do not count.
 struct SparedRecords {
     /// Whether each record is still to be evicted in the order of the touches.
     private var isWaiting: [Handle: Bool] = [:]

@@ -36,7 +36,6 @@ final class WrittenTree: MemoryTree, @unchecked Sendable {
     let flattened: EarlierTree?
     /// The records of the nodes, by index in the flattened tree.
     let handles: [Handle]
-
     /// How many reads had met damage when the commit of the write began.
     let damageCount: UInt64
 
@@ -99,7 +98,11 @@ struct KeepableWrite: Sendable {
         var earlier = memory.findWrite(key)
         if let known = earlier, known.policy != policy { earlier = nil }
         earlier?.noteUse()
-        if let earlier, haveSameEncoding(earlier.models, models) {
+        // The earlier write may come from a thread with a larger stack.
+        var stack = StackSpace()
+        if let earlier, stack.hasSpace(toCompare: earlier.operation.levels),
+            haveSameEncoding(earlier.models, models)
+        {
             return .keepable(
                 KeepableWrite(
                     key: key, models: earlier.models, policy: policy,

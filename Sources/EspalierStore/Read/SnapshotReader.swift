@@ -351,7 +351,7 @@ package final class SnapshotReader {
     }
 
     /// Whether reads touch the records on cycles whose references they follow.
-    private var notesFollowed: Bool { commit == nil && generation.hasDetached }
+    private var notesFollowed: Bool { generation.hasDetached }
 
     private func treeReader(
         _ rule: MissingFieldRule, _ noting: NotingSource?, _ recorder: TreeRecorder? = nil

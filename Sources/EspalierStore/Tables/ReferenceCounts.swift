@@ -104,7 +104,7 @@ final class ReferenceCounts {
         let before = pending[handle]?.entry.flags
         if pending[handle] != nil { change(&pending[handle]!.entry) }  // present, as checked above
         if let after = pending[handle]?.entry.flags, after != before,
-            !StateEntry.Flags.seenByReads.isDisjoint(with: after.symmetricDifference(before ?? []))
+            after.symmetricDifference(before ?? []).areSeenByReads(counters.value)
         {
             contentChanges.change(handle)
         }

@@ -35,7 +35,15 @@ package struct StateEntry: Hashable, Sendable {
         /// a long record that eviction has taken from a large cycle. Nothing was damaged.
         package static let stub: Flags = [.lost, .nameless, .blocked]
         /// The flags that decide what a reference to the record reads.
-        static let seenByReads: Flags = [.tombstone, .lost, .pendingRemoval, .nameless, .blocked]
+        private static let seenByReads: Flags = [
+            .tombstone, .lost, .pendingRemoval, .nameless, .blocked,
+        ]
+
+        /// Returns whether reads see a change of these flags. Once a record was detached, they
+        /// touch the records on cycles, and have to see which those are.
+        func areSeenByReads(_ counters: Counters) -> Bool {
+            !isDisjoint(with: Self.seenByReads) || contains(.onCycle) && counters.detachments > 0
+        }
     }
 
     package var referenceCount: UInt64 = 1

@@ -40,15 +40,19 @@ final class CommitLogs: Sendable {
             statistics: statistics.drain(for: transaction, in: generation.name))
     }
 
-    /// Logs an access of the records that are to be pinned. Otherwise a pin of the least recently
-    /// accessed record could evict it to make room for the pin.
+    /// Logs an access of the stored records that operations change or pin. Otherwise the room for
+    /// an operation could be made by evicting what it changes: the list to which it appends, or the
+    /// record with which it merges.
     func touchTargets(of operations: [WriteOperation], in generation: Generation) {
-        for case .pin(let entry) in operations {
-            let handle = try? generation.environment.read {
-                try $0.handle(generation.keyspaces, entry.nameSpace, entry.identifier.string)
+        let targets = operations.flatMap(\.targets)
+        guard !targets.isEmpty else { return }
+        let handles = try? generation.environment.read { transaction in
+            try targets.compactMap { target in
+                try transaction.handle(
+                    generation.keyspaces, target.nameSpace, target.identifier.string)
             }
-            if let handle { _ = accesses.touch(handle, in: generation.name) }
         }
+        for handle in handles ?? [] { _ = accesses.touch(handle, in: generation.name) }
     }
 
     /// Notes that a commit has stored the entries that it took, and that `lost` are those of its

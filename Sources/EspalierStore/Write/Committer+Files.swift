@@ -1,8 +1,8 @@
 import EspalierLMDB
 import Synchronization
 
-// What becomes of commits if the disk is full, or if the files of the cache are gone; and new
-// generations.
+// What becomes of commits if the disk is full, or if the files of the cache are gone; new
+// generations; and the last commits before the cache closes.
 extension Committer {
     // MARK: - Full disk
 
@@ -123,4 +123,35 @@ extension Committer {
         feed?.endReset()
         onCommit(.reset(by: .thisProcess, isEmptied: true), Timeline())
     }
+
+    // MARK: - Closing
+
+    /// Stores the logs when the cache closes. Evicts nothing, and clears no damaged record away: a
+    /// tool that only looks at a damaged cache leaves it as it was.
+    func flushLogs() {
+        guard !logs.isEmpty, !generations.isReadOnly else { return }
+        var share = CommitTransaction.LogShare.planned
+        // The first commit stores some accesses, the oldest. If others are left, the next ones
+        // store as many as they have pages for.
+        for _ in 0..<Self.flushLimit {
+            do {
+                _ = try generations.withCurrent {
+                    try commitOnce(
+                        .init(
+                            operations: [], goal: .pages(.max, .budget), logs: share,
+                            clearsDamage: false), in: $0)
+                }
+                guard logs.accesses.deadline != nil else { return }
+                if share == .planned { share = .accesses(.max) }
+            } catch let error where RoomMaker.isOutOfPages(error) {
+                guard case .accesses(let count) = share, count > 1 else { return }
+                share = .accesses(min(AccessLog.flushCount, count) / 4)
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// The most commits that store the logs when the cache closes.
+    private static let flushLimit = 64
 }

@@ -206,12 +206,11 @@ final class Committer: Sendable {
         _ operations: [WriteOperation], in generation: Generation,
         _ attempts: inout CommitPolicy.Attempts
     ) throws {
-        logs.touchTargets(of: operations, in: generation)
         var needed = 0
         var ranOut = false
         while true {
             do {
-                if attempts.roomMade == 0 { try prepareRoom(in: generation) }
+                if attempts.roomMade == 0 { try prepareRoom(for: operations, in: generation) }
                 // Only the first attempt clears damaged records, so that they can't make a write
                 // fail.
                 let isFirst = attempts.roomMade == 0
@@ -238,6 +237,7 @@ final class Committer: Sendable {
                         for: operations, moreThan: needed, makingAll: isLast, in: generation)
                 }
                 do {
+                    logs.touchTargets(of: operations, in: generation)
                     try room.make(pages: needed, in: generation, self)
                 } catch let error where RoomMaker.isOutOfPages(error) {
                     // Making room has run out of pages itself.
@@ -249,13 +249,16 @@ final class Committer: Sendable {
 
     /// Makes room for a write as large as the last ones, so that few writes fail and are repeated.
     /// If there is no room, the write finds out.
-    private func prepareRoom(in generation: Generation) throws {
+    private func prepareRoom(
+        for operations: [WriteOperation], in generation: Generation
+    ) throws {
         let usual = state.withLock { $0.usualPages }
         guard usual > 0 else { return }
         let free = try RoomMaker.freePages(of: generation)
         // The write may fit without the pages that a read holds.
         guard free.held == 0, free.allocatable < usual else { return }
         do {
+            logs.touchTargets(of: operations, in: generation)
             try room.make(pages: usual, in: generation, self)
         } catch is CacheError {
         } catch is BudgetDeadlock {
@@ -452,12 +455,15 @@ final class Committer: Sendable {
                 var progress = EvictionProgress(couldNotBegin: true)
                 // A commit for which there are too few pages frees those of the commits before it.
                 for _ in 0..<2 where progress.couldNotBegin {
-                    // Background work does not wait: the next write would wait for it.
+                    // Eviction in the background does not wait: the next write would wait for it.
                     if hasMoreToEvict, try RoomMaker.freePages(of: generation).isShort {
                         try commitEmptyTransaction(in: generation, deadline: .zero)
                     }
+                    // Another process that writes without a pause must not keep out the accesses
+                    // of this one for ever: it would evict what this one reads.
+                    let deadline = isDue ? Self.logDeadline : .zero
                     progress = try commitOnce(
-                        .init(operations: [], evictionSteps: steps, lockDeadline: .zero),
+                        .init(operations: [], evictionSteps: steps, lockDeadline: deadline),
                         in: generation)
                 }
                 if progress.couldNotBegin { postponeEviction() }
@@ -476,6 +482,10 @@ final class Committer: Sendable {
         }
         return state.withLock { $0.hasMoreToEvict } || isSampling
     }
+
+    /// How long a commit that stores the logs waits for the lock of another process. A write would
+    /// wait for the same lock.
+    private static let logDeadline = Duration.milliseconds(50)
 
     /// Lets the next eviction in the background follow after a while. A read may hold the pages
     /// that it needs, or another process the lock. Without another attempt, more pages than the
@@ -556,16 +566,6 @@ final class Committer: Sendable {
 
     /// Makes a check of the structure due, for tests.
     func makeStructureCheckDue() { state.withLock { $0.upkeep.makeCheckDue() } }
-
-    /// Stores the logs when the cache closes. Evicts nothing, and clears no damaged record away: a
-    /// tool that only looks at a damaged cache leaves it as it was.
-    func flushLogs() {
-        guard !logs.isEmpty, !generations.isReadOnly else { return }
-        _ = try? generations.withCurrent {
-            try commitOnce(
-                .init(operations: [], goal: .pages(.max, .budget), clearsDamage: false), in: $0)
-        }
-    }
 
     /// Stores the first dictionary when the cache closes, if its samples are being taken.
     func finishTraining() {

@@ -260,9 +260,23 @@ struct BatchSection: Sendable {
     let tree: FlattenedTree
     let steps: [Step]
 
+    /// See `WriteOperation.targets`.
+    var targets: [RecordName] {
+        steps.compactMap { step in
+            if case .collection(let key, _) = step { RecordName(.collection, key) } else { nil }
+        } + tree.mergingNames
+    }
+
     /// Whether all steps delete.
     var isDelete: Bool {
         steps.allSatisfy { if case .delete = $0 { true } else { false } }
+    }
+}
+
+extension FlattenedTree {
+    /// The names of the nodes, if any of them merges.
+    var mergingNames: [RecordName] {
+        merges ? entries.map { RecordName(.node, $0.identifier) } : []
     }
 }
 

@@ -123,6 +123,15 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// How many levels its values are nested at most.
+    var levels: Int {
+        switch content {
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+            tree.levels
+        default: sections.map(\.tree.levels).max() ?? 0
+        }
+    }
+
     /// The nodes that the operation stores.
     var nodeCount: Int {
         switch content {
@@ -130,6 +139,18 @@ enum WriteOperation: Sendable {
             tree.nodes.count
         case .restore(let records, _): records.count
         default: sections.reduce(0) { $0 + $1.tree.nodes.count }
+        }
+    }
+
+    /// The names of the records that the operation needs as they are stored: what it pins, the list
+    /// that it edits, and the nodes of a tree that merges.
+    var targets: [RecordName] {
+        switch content {
+        case .nodes(let tree, _, _), .key(_, _, let tree, _): tree.mergingNames
+        case .collection(let key, _, let tree, _, _):
+            [RecordName(.collection, key)] + tree.mergingNames
+        case .pin(let name): [name]
+        default: sections.flatMap(\.targets)
         }
     }
 

@@ -1,5 +1,8 @@
+import Dispatch
 import EspalierModels
 import EspalierTestSupport
+import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierRecords
@@ -71,6 +74,49 @@ struct EarlierTreeTests {
         posts.insert(Item(5_000, "new", [Item(3, "author")]), at: 0)
         _ = try writes.flatten([Item(999, "feed", posts)])
         #expect((2...20).contains(writes.calls.encoded))
+    }
+
+    private final class Outcome: Sendable {
+        let result = Mutex<Result<(tree: EarlierTree?, count: Int), any Error>?>(nil)
+    }
+
+    /// A comparison recurses as deep as the models are nested.
+    @Test("A thread with a small stack compares no models that are nested too deep for it")
+    func smallStack() throws {
+        let shapes = ShapeInterner()
+        var limits = TreeLimits()
+        limits.maximumDepth = 10_000
+        let chain = (1..<700).reduce(Item(0, "leaf")) { Item($1, "level", [$0]) }
+        func flatten(
+            after earlier: EarlierTree?, stackSize: Int
+        ) throws -> (tree: EarlierTree?, count: Int) {
+            let outcome = Outcome()
+            let isDone = DispatchSemaphore(value: 0)
+            let thread = Thread { [limits] in
+                let flattener = Flattener(limits: limits, shapes: shapes)
+                flattener.reuse(earlier)
+                let result = Result {
+                    _ = try flattener.value { try ModelStorage.encode(chain, into: $0) }
+                    let count = flattener.finish().count
+                    return (tree: flattener.takeEarlierTree(), count: count)
+                }
+                outcome.result.withLock { $0 = result }
+                isDone.signal()
+            }
+            thread.stackSize = stackSize
+            thread.start()
+            isDone.wait()
+            return try #require(outcome.result.withLock { $0 }).get()
+        }
+        var earlier: EarlierTree?
+        for _ in 0..<3 {
+            let flattened = try flatten(after: earlier, stackSize: 64 << 20)
+            #expect(flattened.count == 700)
+            earlier = flattened.tree
+        }
+        #expect(throws: FlattenError.self) {
+            try flatten(after: earlier, stackSize: 256 << 10)
+        }
     }
 
     @Test("A changed leaf below many levels is not compared at each of them")

@@ -229,6 +229,83 @@ struct AccessTests {
         #expect(try rig.verify().isClean)
     }
 
+    /// The list, and then the record, is what was used longest ago.
+    @Test("Room for an edit is not made by evicting what it edits")
+    func roomForEdits() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            let high = PagePlan(capacity: try cache.statistics().pageCapacity).highWatermark
+            var count = 0
+            func fill() throws {
+                while try cache.statistics().pagesUsed < high - 4 {
+                    count += 1
+                    try cache.set(Person("x:\(count)", text)).wait()
+                }
+            }
+            let list = (0..<20).map { Person("e:\($0)", "old") }
+            try cache.setCollection(list, forKey: "list").wait()
+            try cache.set(Card("card", name: "Anna", badge: nil)).wait()
+            try fill()
+            #expect(try cache.statistics().evictions.records == 0)
+            let large = Person("e:20", String(repeating: "y", count: 120_000))
+            try cache.append([large], toCollection: "list").wait()
+            #expect(try cache.statistics().evictions.records > 10)
+            #expect(cache.collection(of: Person.self, forKey: "list")?.count == 21)
+
+            try cache.evict(to: ByteCount(500_000)).wait()
+            try cache.set(Card("card", name: "Anna", badge: nil)).wait()
+            try fill()
+            let cards = (0..<150).map { Card("new:\($0)", name: text, badge: 1) }
+            try cache.set(cards + [Card("card", name: nil, badge: 1)], policy: .merge).wait()
+            #expect(cache.read(Card.self, "card")?.name == "Anna")
+            try expectClean(cache)
+        }
+    }
+
+    @Test("Closing a cache stores all touches, even if one commit has no pages for them")
+    func manyBeforeClosing() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(.forTests(budget: .mebibytes(1)))
+        let names = try cache.overfill(budgets: 1.2, bytes: 20)
+        let isPresent = try cache.arePresent(names)
+        let left = names.indices.filter { isPresent[$0] }.map { names[$0] }
+        let read = Array(left.prefix(3_000).reversed())
+        for name in read {
+            #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
+        }
+        cache.close()
+        cache = try scratch.open(.forTests(budget: .mebibytes(1)))
+        let stamps = try read.map { try cache.state($0).stamp }
+        #expect(stamps == stamps.sorted())
+        let others = try left.dropFirst(3_000).map { try cache.state($0).stamp }
+        #expect(try #require(others.max()) < stamps[0])
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("What large cycles refer to is evicted in the order of the reads, too")
+    func cyclesInOrderOfReads() throws {
+        let rig = try CommitterRig(Self.configuration)
+        // Cycles of more records than are evicted as one, with a part each that is on none.
+        for ring in 0..<3 {
+            let members = (0...EvictionPolicy.memberLimit).map {
+                Branch("m\(ring):\($0)", "", [Branch(stub: "r\(ring)")])
+            }
+            try rig.set(Branch("r\(ring)", "", [Branch("part:\(ring)", "")] + members))
+        }
+        for ring in [1, 2, 0] { #expect(try rig.read(.node, "r\(ring)")) }
+        rig.committer.flushLogs()
+        for ring in [2, 0, 1] { #expect(try rig.read(.node, "r\(ring)")) }
+        // Three steps spare the cycles. Some detach the one that was read first. One evicts its
+        // part.
+        let request = CommitTransaction.Request(
+            operations: [], goal: .pages(0, .explicit), evictionSteps: 30, logs: .accesses(0))
+        _ = try rig.committer.commitOnce(request, in: rig.holder.current())
+        #expect(try rig.handle("part:2") == nil)
+        #expect(try rig.handle("part:0") != nil)
+        #expect(try rig.handle("part:1") != nil)
+        #expect(try rig.verify().isClean)
+    }
+
     @Test("The writer stores no touches before they are due")
     func due() throws {
         let rig = try CommitterRig(Self.configuration)
