@@ -65,7 +65,7 @@ final class StructureWatch: Sendable {
             do throws(LMDBError) {
                 head = try DataFileHead.ofCommit(transaction.number, file)
             } catch {
-                // Two commits of another process since the reader began have replaced the page.
+                // By now, two commits of another process may have replaced the page.
                 failure = error
                 continue
             }

@@ -260,9 +260,11 @@ public struct ReadTransaction: ~Copyable, ReadableTransaction {
         while try cursor.next() {
             cursor.withEntry { key, list in
                 guard key.byteCount == 8, list.byteCount >= 8 else { return }
+                // The list begins with its length, which damage may have changed.
+                let count = unsafe list.unsafeLoadUnaligned(as: Int.self)
                 body(
                     unsafe key.unsafeLoadUnaligned(as: UInt64.self),
-                    unsafe list.unsafeLoadUnaligned(as: Int.self))
+                    min(max(0, count), list.byteCount / 8 - 1))
             }
         }
     }

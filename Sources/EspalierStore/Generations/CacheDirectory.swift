@@ -350,8 +350,21 @@ package struct CacheDirectory: Sendable {
     }
 
     /// Removes the files of a generation, and its directory unless others have put files there.
+    ///
+    /// The directory gets the name of an unfinished one first. If the process is killed between the
+    /// removals of the two files, nobody opens the data file without the lock file that other
+    /// processes may still use.
     func removeGeneration(_ name: String) {
-        let directory = generationPath(name)
+        var directory = generationPath(name)
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        if name.hasPrefix(Self.complete),
+            files.allSatisfy({ [Self.lockFile, Self.dataFile].contains($0) })
+        {
+            let retired = generationPath(Self.unfinished + name.dropFirst(Self.complete.count))
+            let isRenamed =
+                (try? FileManager.default.moveItem(atPath: directory, toPath: retired)) != nil
+            if isRenamed { directory = retired }
+        }
         // The data file last: it tells that the directory is one of the library.
         for file in [Self.lockFile, Self.dataFile] {
             try? FileManager.default.removeItem(atPath: "\(directory)/\(file)")

@@ -185,6 +185,9 @@ final class GenerationHolder: Sendable {
     /// The guard file; nil for a cache that could not be opened.
     var guardFileIfOpen: GuardFile? { state.withLock { $0.guardFile } }
 
+    /// The processes that want to know of commits; nil for a cache that could not be opened.
+    var listeners: ChangeListeners? { state.withLock { $0.listeners } }
+
     /// Returns whether no process has switched since `generation` was opened.
     func isLive(_ generation: Generation) -> Bool {
         state.withLock { $0.guardFile }?.generation == generation.number
@@ -387,20 +390,21 @@ final class GenerationHolder: Sendable {
             configuration, under: lock, number: number)
     }
 
-    /// Makes `generation` the one that this process uses, and closes the previous environment.
+    /// Makes `generation` the one that this process uses, and closes the previous environment. If
+    /// the holder was closed meanwhile, closes that of `generation`.
     func install(_ generation: Generation, retry: ContinuousClock.Instant? = nil) {
-        let (old, loss) = state.withLock { state in
+        let (unused, loss) = state.withLock { state -> (Generation?, Loss?) in
+            guard !state.isClosed else { return (generation, nil) }
             let old = state.live
             state.live = generation
             state.budget = generation.budget
             // A generation that can't follow a raised budget yet has the old one.
             if retry == nil { state.guardFile?.budget = generation.budget }
             state.retry = retry
-            return (old, state.loss.take())
+            return (old?.environment === generation.environment ? nil : old, state.loss.take())
         }
         if let loss { onReplace(loss.reason) }
-        guard let old, old.environment !== generation.environment else { return }
-        old.environment.close()
+        unused?.environment.close()
     }
 
     /// Replaces the live generation by an empty one. Deletes the old one first: the budget has no
@@ -500,13 +504,6 @@ final class GenerationHolder: Sendable {
         listeners?.close()
         live?.environment.close()
     }
-}
-
-// MARK: - Other processes
-
-extension GenerationHolder {
-    /// The processes that want to know of commits; nil for a cache that could not be opened.
-    var listeners: ChangeListeners? { state.withLock { $0.listeners } }
 }
 
 // MARK: - Raising the budget

@@ -100,6 +100,45 @@ struct OpeningTests {
         cache.readOutcome(Person.self, "p:1")
     }
 
+    @Test("A generation that is opened while the cache is being closed is closed, too")
+    func openedWhileClosing() throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        let holder = try GenerationHolder(
+            CacheDirectory(scratch.directory), .forTests, create: true)
+        try holder.withExclusiveLock { lock in
+            let name = try #require(holder.liveName)
+            holder.close()
+            let late = try holder.open(name, under: lock)
+            #expect(!late.environment.isClosed)
+            holder.install(late)
+            #expect(late.environment.isClosed)
+        }
+        // Otherwise this process would have the file open twice.
+        let cache = try scratch.open()
+        try cache.set(anna).wait()
+        cache.close()
+    }
+
+    @Test("What is left of a removal is not taken for the cache, and is removed")
+    func interruptedRemoval() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(anna).wait()
+        cache.close()
+        // As a process leaves it that was killed between the removals of two files.
+        let directory = CacheDirectory(scratch.directory)
+        let name = try #require(directory.generations().first)
+        let left = directory.generationPath("new-" + name.dropFirst(2))
+        try FileManager.default.moveItem(atPath: directory.generationPath(name), toPath: left)
+        try FileManager.default.removeItem(atPath: left + "/lock.mdb")
+        cache = try scratch.open()
+        #expect(cache.read(Person.self, "p:1") == nil)
+        #expect(!FileManager.default.fileExists(atPath: left))
+        try expectClean(cache)
+        cache.close()
+    }
+
     @Test("Flushing returns when all writes submitted before are committed")
     func flush() async throws {
         try await withCache { cache in
