@@ -63,6 +63,7 @@ struct OutboxCommandTests {
         try tool.succeed("outbox", "c", "--drop", "2", "--drop", "1", "--name", "messages")
         try tool.fail(2, "get", "c", "User:1")
         #expect(try rows() == ["likes 2  waiting 0"])
+        try tool.fail(64, "outbox", "c", "--drop", "2", "--retry", "2")
         try tool.fail(2, "outbox", "c", "--drop", "2", "--drop", "9")
         #expect(try rows() == ["likes 2  waiting 0"])
     }

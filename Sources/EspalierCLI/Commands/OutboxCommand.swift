@@ -31,6 +31,11 @@ struct OutboxCommand: CacheCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard let id = drop.first(where: retry.contains) else { return }
+        throw ValidationError("--drop and --retry cannot name the same operation: \(id).")
+    }
+
     @MainActor
     func run(on cache: NormalizedCache) async throws {
         let entries = try cache.outboxEntries(name)

@@ -42,7 +42,15 @@ struct DoctorReport: Printable {
         self.findings = findings
     }
 
-    var report: Report { Report(facts: systemFacts + diskFacts + cacheFacts + repairFacts) }
+    /// The facts, with the findings as a text that a table lacks: it has them below.
+    var report: Report {
+        let text = findings.map(\.line).joined(separator: "; ")
+        var report = Report(facts: facts + [("findings", "findings", .text(text))])
+        report.omitted = ["findings"]
+        return report
+    }
+
+    private var facts: [Report.Fact] { systemFacts + diskFacts + cacheFacts + repairFacts }
 
     private var systemFacts: [Report.Fact] {
         [
@@ -113,22 +121,21 @@ struct DoctorReport: Printable {
                 "detail": .string(finding.detail), "advice": .string(finding.advice),
             ]
         }
-        return report.json + ["findings": .array(findings)]
+        return Report(facts: facts).json + ["findings": .array(findings)]
     }
 
     /// The findings for a person, in lines of at most `width` columns.
     func conclusion(width: Int, palette: Palette) -> String {
         guard !findings.isEmpty else { return palette.paint("no problems found", .good) }
         return findings.map { finding in
-            let lines =
-                """
-                \(finding.severity.rawValue): \(finding.about): \(finding.detail) \
-                \(finding.advice)
-                """
-                .withVisibleControls.wrapped(to: width, indentedBy: 2)
+            let lines = finding.line.withVisibleControls.wrapped(to: width, indentedBy: 2)
             return palette.paint(lines, finding.severity == .problem ? .bad : .warning)
         }.joined(separator: "\n")
     }
+}
+
+extension Finding {
+    fileprivate var line: String { "\(severity.rawValue): \(about): \(detail) \(advice)" }
 }
 
 extension String {

@@ -71,7 +71,8 @@ struct Report: Sendable {
         var table = Table(columns: [
             .left(headings[0] ?? "what"), hasText ? .left("value") : .right("value"),
         ])
-        for (index, (column, cell)) in zip(columns, cells).enumerated() {
+        for (index, (column, cell)) in zip(columns, cells).enumerated()
+        where !omitted.contains(column.name) {
             if index > 0, let heading = headings[index] {
                 table.append(["", ""])
                 table.append([StyledLine(heading, .title), ""])

@@ -44,9 +44,11 @@ struct DoctorCommandTests {
         }
         began.wait()
         let blocked = try tool.succeed("doctor", "c").text
+        let csv = try tool.succeed("doctor", "c", "--format", "csv").text
         ended.signal()
         isDone.wait()
-        #expect(blocked.contains("warning: writer"))
+        #expect(blocked.components(separatedBy: "warning: writer").count == 2)
+        #expect(csv.contains("warning: writer"))
         #expect(try tool.succeed("doctor", "c", "--format", "json").json()["writer"] == "free")
     }
 
