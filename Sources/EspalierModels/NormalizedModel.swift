@@ -91,6 +91,7 @@ extension NormalizedModel {
     }
 }
 
+// `NormalizedModel` and `RawRepresentable` each have a default for such a type.
 extension NormalizedModel where Self: RawRepresentable, RawValue: FieldValue {
     /// `false`: it is not known what the model writes.
     @inlinable

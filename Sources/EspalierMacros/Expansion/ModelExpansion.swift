@@ -204,7 +204,7 @@ struct ModelExpansion {
         } else if !model.own.contains(.identifier) {
             return true
         }
-        // The text of any other type is its own affair.
+        // Any other type may give equal values different texts.
         let type = model.storedMembers.first { $0.name == name }?.type
         return type?.isScalar == true || type?.trimmedDescription == "UUID"
     }
