@@ -372,7 +372,7 @@ struct CoherenceTests {
     func waits() async {
         let coherence = coherence
         async let waited = coherence.wait(for: 50, of: 0, atMost: .seconds(60))
-        try? await Task.sleep(for: .milliseconds(20))
+        try? await Task.sleep(for: .milliseconds(500))
         coherence.reset(0, to: 60)
         #expect(await !waited)
     }

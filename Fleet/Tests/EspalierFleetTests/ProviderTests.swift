@@ -113,7 +113,7 @@ struct ProviderTests {
         }
         defer { fleet.end() }
         try await fleet.a.set(Note("1", "old"))
-        try await Task.sleep(for: .milliseconds(200))
+        #expect(await eventually { await fleet.a.near.read(Note.self, "Note:1") != nil })
         try await fleet.b.update(Note.self, "Note:1") { Note($0.id, "new") }
         #expect(await fleet.a.read(Note.self, "Note:1")?.text == "old", "a has not heard of it")
         let stored = try #require(try fleet.value("n:Note:1"))

@@ -310,7 +310,7 @@ struct SharedCacheTests {
 
     @Test("What a server has evicted is deleted on all hosts")
     func deleteEvicted() async throws {
-        let fleet = try await Fleet(servers: 1)
+        let fleet = try await Fleet(servers: 1) { $0.maximumStaleness = .seconds(10) }
         defer { fleet.end() }
         let (a, b) = (fleet.a, fleet.b)
         try await a.set([Member("1", "Ada"), Member("2")])

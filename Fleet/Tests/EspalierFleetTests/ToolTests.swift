@@ -127,6 +127,7 @@ struct ToolTests {
         #expect(try ProgramOutcome.tool("warm", "--near", near, "").status == 64)
         var configuration = FleetConfiguration(servers: fleet.servers.map(\.address))
         configuration.near = .directory(near)
+        configuration.maximumStaleness = .seconds(10)
         let host = try SharedCache(configuration)
         defer { host.close() }
         #expect(await host.waitUntilCurrent())
@@ -139,9 +140,11 @@ struct ToolTests {
         let fleet = try await Fleet(servers: 1)
         defer { fleet.end() }
         let writer = Task {
-            for number in 0..<200 {
-                try await fleet.a.set(Member("1", "\(number)"))
+            var number = 0
+            while !Task.isCancelled {
+                try? await fleet.a.set(Member("1", "\(number)"))
                 try await Task.sleep(for: .milliseconds(20))
+                number += 1
             }
         }
         let outcome = try ProgramOutcome.tool(

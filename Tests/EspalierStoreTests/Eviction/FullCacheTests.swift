@@ -28,21 +28,7 @@ struct FullCacheTests {
             #expect(try cache.statistics().directoryBytes <= Self.budget)
             try afterEach()
         }
-        try waitForEvictor(cache)
-    }
-
-    /// Waits until the evictor has nothing more to do. The counters of the last commit may take a
-    /// few pages above the watermark.
-    private func waitForEvictor(_ cache: NormalizedCache) throws {
-        var before = try cache.statistics()
-        let high = PagePlan(capacity: before.pageCapacity).highWatermark
-        for _ in 0..<100 {
-            Thread.sleep(forTimeInterval: 0.05)
-            let statistics = try cache.statistics()
-            if statistics.pagesUsed <= high + 8, statistics.evictions == before.evictions { return }
-            before = statistics
-        }
-        Issue.record("\(before.pagesUsed) pages are in use, and evicting begins above \(high)")
+        try cache.waitForEvictor()
     }
 
     /// Returns which of the people are there, without accessing them.
@@ -242,7 +228,7 @@ struct FullCacheTests {
                 let tickets = boxes[start..<start + 20].map { cache.set($0) }
                 for ticket in tickets { #expect(code(ticket) == nil) }
             }
-            try waitForEvictor(cache)
+            try cache.waitForEvictor()
             let isPresent = boxes.map {
                 cache.read(Box<[Person]>.self, $0.id, access: .peek)?.value == $0.value
             }

