@@ -28,10 +28,20 @@ final class Refetching: Sendable {
     private static let pause = Duration.seconds(1)
 
     func register(_ registration: Registration, for type: Any.Type) {
-        registrations.withLock { $0[ObjectIdentifier(type)] = registration }
+        let replaced = registrations.withLock {
+            $0.updateValue(registration, forKey: ObjectIdentifier(type))
+        }
+        // After the lock: code of the app may run when the closures are released.
+        withExtendedLifetime(replaced) {}
     }
 
-    func removeAll() { registrations.withLock { $0 = [:] } }
+    func removeAll() {
+        let removed = registrations.withLock { registrations in
+            defer { registrations = [:] }
+            return registrations
+        }
+        withExtendedLifetime(removed) {}
+    }
 
     /// Begins to fetch what a read asked for, unless that is under way or no fetch was registered
     /// for the type.

@@ -83,10 +83,13 @@ final class ObservationCenter: Sendable {
             observers[number]?.names = names
         }
 
-        mutating func remove(_ number: Number) {
-            guard let observer = observers.removeValue(forKey: number) else { return }
+        /// Removes an observer. The caller releases it after the lock: code of the app may run when
+        /// its closure is released.
+        mutating func remove(_ number: Number) -> Observer? {
+            guard let observer = observers.removeValue(forKey: number) else { return nil }
             lacking.remove(number)
             for name in observer.names { removeName(name, of: number) }
+            return observer
         }
 
         private mutating func removeName(_ name: String, of number: Number) {
@@ -138,11 +141,12 @@ final class ObservationCenter: Sendable {
 
     /// Removes an observer. It may still be reading.
     func remove(_ number: Number) {
-        let subscription = state.withLock { state -> Task<Void, Never>? in
-            state.remove(number)
-            return state.observers.isEmpty ? state.subscription.take() : nil
+        let (observer, subscription) = state.withLock { state in
+            let observer = state.remove(number)
+            return (observer, state.observers.isEmpty ? state.subscription.take() : nil)
         }
         subscription?.cancel()
+        withExtendedLifetime(observer) {}
     }
 
     /// Calls `body` when the cache closes, unless the observation that is returned has ended.
@@ -158,23 +162,25 @@ final class ObservationCenter: Sendable {
             return CacheObservation {}
         }
         return CacheObservation { [weak self] in
-            _ = self?.state.withLock { $0.endings.removeValue(forKey: number) }
+            let ending = self?.state.withLock { $0.endings.removeValue(forKey: number) }
+            withExtendedLifetime(ending) {}
         }
     }
 
     /// Ends all observations.
     func close() {
-        let (endings, subscription) = state.withLock { state in
+        let (endings, observers, subscription) = state.withLock { state in
             state.isClosed = true
             defer {
                 (state.observers, state.numbers, state.waiting) = ([:], [:], [])
                 state.lacking = []
                 state.endings = [:]
             }
-            return (Array(state.endings.values), state.subscription.take())
+            return (state.endings, state.observers, state.subscription.take())
         }
         subscription?.cancel()
-        for body in endings { body() }
+        for body in endings.values { body() }
+        withExtendedLifetime(observers) {}
     }
 
     /// Whether the observers have ended.

@@ -30,6 +30,42 @@ struct ObservationTests {
         }
     }
 
+    /// Ends an observation of its own when it is released.
+    private final class Row: Sendable {
+        let photo: CacheObservation
+        init(_ cache: NormalizedCache) { photo = cache.observe(Person.self, "photo") { _ in } }
+        func show() {}
+    }
+
+    @Test("An observation may hold the last reference to an object that has another observation")
+    func nestedEnd() async throws {
+        try await withCache { cache in
+            let log = Log<String?>()
+            var list: CacheObservation? = { row in
+                cache.observe(Person.self, "list") { person in
+                    row.show()
+                    log.add(person?.name)
+                }
+            }(Row(cache))
+            await log.wait(for: nil)
+            #expect(list != nil)
+            list = nil
+            // The handler may still be running, and then the object goes with it.
+            for _ in 0..<10_000 where cache.engine.observations.count.observers > 0 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            #expect(cache.engine.observations.count.observers == 0)
+        }
+        // Closing a cache releases what observations hold, too.
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let observation = { row in
+            cache.observe(Person.self, "list") { _ in row.show() }
+        }(Row(cache))
+        cache.close()
+        withExtendedLifetime(observation) {}
+    }
+
     @Test(
         "An observation sends the current model first, and then each new state, from deep below too"
     )
