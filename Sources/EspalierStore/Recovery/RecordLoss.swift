@@ -34,6 +34,16 @@ extension CommitTransaction {
         }
     }
 
+    /// Whether a name has a record that can't be read, or is lost.
+    func hasUnreadableRecord(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot),
+            try readableRecord(match.handle) == nil
+        else { return false }
+        return try isCertain(match, nameSpace, identifier, in: transaction)
+    }
+
     /// Returns whether an entry of the index is that of an identifier, even if its record can't be
     /// read.
     func isCertain(

@@ -104,7 +104,7 @@ final class ReferenceCounts {
         let before = pending[handle]?.entry.flags
         if pending[handle] != nil { change(&pending[handle]!.entry) }  // present, as checked above
         if let after = pending[handle]?.entry.flags, after != before,
-            after.symmetricDifference(before ?? []).areSeenByReads(counters.value)
+            after.differForReads(from: before ?? [], counters.value)
         {
             contentChanges.change(handle)
         }
@@ -184,9 +184,9 @@ final class ReferenceCounts {
 
     /// Adds a reference to a record.
     func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        try update(handle, in: transaction) { $0.referenceCount += 1 }
+        try update(handle, in: transaction) { $0.addReference() }
         // A tombstone stays if its last reference only moved from one record to another.
-        if let state = pending[handle], state.isRemoved {
+        if let state = pending[handle], state.isRemoved || state.entry.isTombstoneAgain {
             pending[handle]?.isRemoved = false
             if state.entry.flags.contains(.tombstone) { tombstoneChange += 1 }
         }

@@ -39,10 +39,11 @@ package struct StateEntry: Hashable, Sendable {
             .tombstone, .lost, .pendingRemoval, .nameless, .blocked,
         ]
 
-        /// Returns whether reads see a change of these flags. Once a record was detached, they
-        /// touch the records on cycles, and have to see which those are.
-        func areSeenByReads(_ counters: Counters) -> Bool {
-            !isDisjoint(with: Self.seenByReads) || contains(.onCycle) && counters.detachments > 0
+        /// Returns whether reads see the change from other flags to these. Once a record was
+        /// detached, reads touch the records on cycles, and so have to see new flags for that.
+        func differForReads(from before: Flags, _ counters: Counters) -> Bool {
+            !symmetricDifference(before).isDisjoint(with: Self.seenByReads)
+                || counters.detachments > 0 && subtracting(before).contains(.onCycle)
         }
     }
 
@@ -120,6 +121,18 @@ extension StateEntry {
     package mutating func dropReference(evictedAt stamp: Stamp) {
         dropReference()
         if referenceCount == 0 || flags.contains(.onCycle) { self.stamp = max(self.stamp, stamp) }
+    }
+
+    /// Adds one reference. A deleted record whose bytes are still there loses the flag of a
+    /// tombstone with its last reference, and gets it back.
+    package mutating func addReference() {
+        referenceCount += 1
+        if referenceCount == 1, flags == .pendingRemoval { flags.insert(.tombstone) }
+    }
+
+    /// Whether `addReference` has given the flag of a tombstone back.
+    var isTombstoneAgain: Bool {
+        referenceCount == 1 && flags == [.pendingRemoval, .tombstone]
     }
 
     /// Removes one reference because the record that held it is being removed since `stamp`.

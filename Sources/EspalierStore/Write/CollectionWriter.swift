@@ -29,6 +29,12 @@ struct CollectionWriter {
             return
         }
         let written = commit.counters.recordsWritten
+        // An append would make a list without the elements that were there.
+        if operation.isEdit, operation.makesCollection, !clamps,
+            try commit.hasUnreadableRecord(.collection, key, in: transaction)
+        {
+            throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
+        }
         let slot = try commit.slot(.collection, key, in: &transaction)
         let old = slot.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(commit, old ?? SegmentList())

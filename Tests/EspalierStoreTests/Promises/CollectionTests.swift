@@ -11,6 +11,50 @@ struct CollectionTests {
         cache.collection(of: Person.self, forKey: key)?.map(\.id)
     }
 
+    @Test("An append to a damaged collection fails, as if a part of it were damaged")
+    func appendToDamaged() throws {
+        try withCache { cache in
+            let people = (0..<3).map { Person("e:\($0)", "x") }
+            try cache.setCollection(people, forKey: "c").wait()
+            try cache.damage("c", in: .collection)
+            #expect(code(cache.append([Person("e:3", "x")], toCollection: "c")) == .notFound)
+            #expect(cache.collection(of: Person.self, forKey: "c") == nil)
+            // Now it is lost.
+            #expect(code(cache.append([Person("e:3", "x")], toCollection: "c")) == .notFound)
+            try cache.setCollection(people, forKey: "c").wait()
+            try cache.append([Person("e:3", "x")], toCollection: "c").wait()
+            #expect(cache.collection(of: Person.self, forKey: "c")?.count == 4)
+            try cache.deleteCollection(forKey: "c").wait()
+            try cache.append([Person("e:3", "x")], toCollection: "c").wait()
+            #expect(cache.collection(of: Person.self, forKey: "c")?.count == 1)
+            try expectClean(cache)
+        }
+    }
+
+    @Test("A deleted element that is being removed stays hidden while segments are joined")
+    func joinedBesideRemoval() throws {
+        try withCache { cache in
+            // A long record stands in chunks, which a commit of its own removes.
+            let people = (0..<600).map {
+                Person("e:\($0)", $0 == 590 ? String(repeating: "long", count: 20_000) : "x")
+            }
+            try cache.setCollection(people, forKey: "c").wait()
+            let tickets = try withBlockedWriter(cache) {
+                [
+                    cache.delete("e:590"),
+                    cache.remove(Person.self, fromCollection: "c") { person in
+                        Int(person.id.dropFirst(2)).map { $0 < 300 } == true
+                    },
+                    cache.remove(at: 292, fromCollection: "c"),
+                ]
+            }
+            for ticket in tickets { try ticket.wait() }
+            let left = cache.collection(of: Person.self, forKey: "c")?.map(\.id)
+            #expect(left == (300..<600).filter { $0 != 590 && $0 != 593 }.map { "e:\($0)" })
+            try expectClean(cache)
+        }
+    }
+
     @Test("A collection keeps its order, and elements that occur repeatedly")
     func duplicates() throws {
         try withCache { cache in
