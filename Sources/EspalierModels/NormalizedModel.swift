@@ -91,7 +91,7 @@ extension NormalizedModel {
     }
 }
 
-// `NormalizedModel` and `RawRepresentable` each have a default for such a type.
+// Both protocols have a default `hasSameEncoding(as:)`. Without this one, a call is ambiguous.
 extension NormalizedModel where Self: RawRepresentable, RawValue: FieldValue {
     /// `false`: it is not known what the model writes.
     @inlinable

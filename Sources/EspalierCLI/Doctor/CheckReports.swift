@@ -42,7 +42,8 @@ struct DoctorReport: Printable {
         self.findings = findings
     }
 
-    /// The facts, with the findings as a text that a table lacks: it has them below.
+    /// The facts, with the findings as one text for CSV. The table omits it: `conclusion` prints
+    /// them below.
     var report: Report {
         let text = findings.map(\.line).joined(separator: "; ")
         var report = Report(facts: facts + [("findings", "findings", .text(text))])
@@ -135,6 +136,7 @@ struct DoctorReport: Printable {
 }
 
 extension Finding {
+    /// The finding as one line.
     fileprivate var line: String { "\(severity.rawValue): \(about): \(detail) \(advice)" }
 }
 

@@ -213,3 +213,16 @@ enum CallingThread {
         unsafe nanosleep(&rest, nil)
     }
 }
+
+/// Names of files and directories.
+package enum FileNames {
+    /// Gives a file or a directory another name on the same file system, in one step. Returns
+    /// whether that was possible. `FileManager` would copy what it can't rename.
+    package static func rename(_ path: String, to other: String) -> Bool {
+        #if canImport(Glibc)
+        unsafe Glibc.rename(path, other) == 0
+        #else
+        unsafe Darwin.rename(path, other) == 0
+        #endif
+    }
+}

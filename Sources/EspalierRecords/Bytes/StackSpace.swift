@@ -17,7 +17,8 @@ package struct StackSpace {
     /// sanitizer.
     private static let interval = 12
     private static let reserve: UInt = 160 << 10
-    /// What a comparison of models may take for each level, in a debug build.
+    /// The bytes of stack that a comparison of models may take for each level. An estimate: it is
+    /// at least twice what an encoder takes optimised, whose frames are larger.
     private static let comparison: UInt = 2 << 10
     private static let largestStack: UInt = 1 << 30
     private var lowest: UInt?

@@ -111,8 +111,8 @@ extension Engine {
 
     private func touch(_ tree: MemoryTree, at time: Moment) {
         tree.lentSource.with { source in
-            touch(CollectionOfOne(tree.handle), in: source.generationName, at: time)
-            if !tree.cycles.isEmpty { touch(tree.cycles, in: source.generationName, at: time) }
+            touch(CollectionOfOne(tree.handle), in: source.lineageName, at: time)
+            if !tree.cycles.isEmpty { touch(tree.cycles, in: source.lineageName, at: time) }
         }
     }
 }

@@ -362,17 +362,17 @@ final class Engine: Sendable {
 
     /// Logs an access to records, and wakes the writer if it has something to do.
     func touch(_ handles: some Sequence<Handle>, in generation: Generation) {
-        touch(handles, in: generation.name, at: .now)
+        touch(handles, in: generation.lineageName, at: .now)
     }
 
     /// Logs the accesses of a read at a time, in the order of `handles`.
     func touch(
-        _ handles: some Sequence<Handle>, in generation: String, at time: Moment
+        _ handles: some Sequence<Handle>, in lineage: String, at time: Moment
     ) {
         let isDue = lentAccesses.with { accesses in
             var (number, isDue) = (time.nanoseconds, false)
             for handle in handles {
-                if accesses.touch(handle, in: generation, as: number) != .nothing { isDue = true }
+                if accesses.touch(handle, in: lineage, as: number) != .nothing { isDue = true }
                 number += 1
             }
             return isDue

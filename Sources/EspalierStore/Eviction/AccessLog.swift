@@ -35,8 +35,8 @@ final class AccessLog: Sendable {
     // protected by itself
     private final class Part: Sendable {
         struct State {
-            /// The generation of the handles.
-            var generation = ""
+            /// The lineage of the handles, see `Generation.lineageName`.
+            var lineage = ""
             var touches = Touches()
         }
         let state = Mutex(State())
@@ -63,19 +63,19 @@ final class AccessLog: Sendable {
 
     // MARK: - Touching
 
-    /// Logs a touch. Drops the waiting touches of any other generation.
+    /// Logs a touch. Drops the waiting touches of any other lineage.
     ///
     /// - Parameter number: The larger the number, the later the touch: its time in nanoseconds. A
     ///   counter would be one more cache line that all threads change. Nil stands for now.
-    func touch(_ handle: Handle, in generation: String, as number: UInt64? = nil) -> Demand {
+    func touch(_ handle: Handle, in lineage: String, as number: UInt64? = nil) -> Demand {
         let number = number ?? Moment.now.nanoseconds
         while true {
             let isNew = part(of: handle).state.withLock { state -> Bool? in
-                guard state.generation == generation else { return nil }
+                guard state.lineage == lineage else { return nil }
                 return add(handle, number, to: &state.touches)
             }
             if let isNew { return isNew ? demand() : .nothing }
-            dropTouches(ofOtherThan: generation)
+            dropTouches(ofOtherThan: lineage)
         }
     }
 
@@ -92,15 +92,15 @@ final class AccessLog: Sendable {
         return true
     }
 
-    /// Drops the touches of every other generation.
-    private func dropTouches(ofOtherThan generation: String) {
+    /// Drops the touches of every other lineage.
+    private func dropTouches(ofOtherThan lineage: String) {
         var isAny = false
         for part in parts {
             part.state.withLock { state in
-                guard state.generation != generation else { return }
+                guard state.lineage != lineage else { return }
                 isAny = isAny || !state.touches.isEmpty
                 count.subtract(state.touches.order.count, ordering: .relaxed)
-                state = Part.State(generation: generation)
+                state = Part.State(lineage: lineage)
             }
         }
         if isAny { restartDelay() }
@@ -122,19 +122,19 @@ final class AccessLog: Sendable {
     // MARK: - Taking
 
     /// Removes and returns the oldest touches, at most `maximum`.
-    func take(atMost maximum: Int = .max, in generation: String) -> Touches {
+    func take(atMost maximum: Int = .max, in lineage: String) -> Touches {
         var taken = Touches()
         guard count.load(ordering: .relaxed) > 0 else {
             restartDelay()
             return taken
         }
-        // Touches of a generation that is not live any more are dropped, too.
-        dropTouches(ofOtherThan: generation)
+        // Touches of a lineage that is gone are dropped, too.
+        dropTouches(ofOtherThan: lineage)
         guard maximum > 0 else { return taken }
         if count.load(ordering: .relaxed) <= maximum {
             for part in parts {
                 part.state.withLock { state in
-                    guard state.generation == generation else { return }
+                    guard state.lineage == lineage else { return }
                     taken.order.merge(state.touches.order) { $1 }
                     count.subtract(state.touches.order.count, ordering: .relaxed)
                     state.touches = Touches()
@@ -168,18 +168,18 @@ final class AccessLog: Sendable {
     }
 
     /// Returns the time of the record's last touch, if it waits.
-    func touchTime(of handle: Handle, in generation: String) -> UInt64? {
+    func touchTime(of handle: Handle, in lineage: String) -> UInt64? {
         part(of: handle).state.withLock {
-            $0.generation == generation ? $0.touches.order[handle] : nil
+            $0.lineage == lineage ? $0.touches.order[handle] : nil
         }
     }
 
     /// Puts back the touches that a failed commit took. Later touches of the same records remain.
-    func putBack(_ touches: Touches, in generation: String) {
+    func putBack(_ touches: Touches, in lineage: String) {
         var isAny = false
         for (handle, number) in touches.order {
             part(of: handle).state.withLock { state in
-                guard state.generation == generation else { return }
+                guard state.lineage == lineage else { return }
                 isAny = true
                 guard state.touches.order[handle] == nil else { return }
                 state.touches.order[handle] = number

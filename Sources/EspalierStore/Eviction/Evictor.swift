@@ -39,7 +39,7 @@ struct Evictor {
     private var budget: PageBudget
     /// The time of a record's last touch, as long as no commit has stored it.
     private let touchTime: (Handle) -> UInt64?
-    /// Each record is spared once per transaction: when one comes up again, no other is left.
+    /// The records that were spared. When one of them comes up again, only such records are left.
     private var spared = SparedRecords()
     /// The numbers of evicted records and bytes.
     private(set) var evicted = EvictionCounts()
@@ -65,8 +65,8 @@ struct Evictor {
     ///
     /// - Parameters:
     ///   - mayUseReserve: Whether the operations may use the pages that are reserved for eviction.
-    ///   - touchTime: Returns the time at which a read has last touched a record; nil if a commit
-    ///     has stored that.
+    ///   - touchTime: Returns the time at which a read has last touched a record; nil if no touch
+    ///     waits to be stored.
     init(
         _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, mayUseReserve: Bool,
         touchTime: @escaping (Handle) -> UInt64?
@@ -320,18 +320,18 @@ struct Evictor {
     }
 
     /// Returns the entry of the spared record that is to be evicted instead of `first`, because
-    /// reads touched it longer ago. Returns nil if `first` is to be evicted: it was not spared, or
-    /// was touched before all others, or was returned before.
+    /// reads touched it longer ago. Returns nil if `first` was not spared, was touched before all
+    /// other spared records, or was returned before.
     ///
     /// Moves the record in front of `first`. When it goes, what it refers to gets the same time,
     /// and comes up next: both were accessed together.
     private mutating func sparedRecord(
         before first: RecencyEntry, in transaction: borrowing WriteTransaction
     ) throws -> RecencyEntry? {
-        guard spared.isWaiting(first.handle) else { return nil }
+        // Under stamp 0 stands a pending removal, which goes on before anything else.
+        guard first.stamp > Stamp(1), spared.isWaiting(first.handle) else { return nil }
         while let handle = spared.takeOldest(), handle != first.handle {
-            // Without a stamp it is gone, or on no cycle any more. Under stamp 0 its removal goes
-            // on before anything else.
+            // A record without a stamp is gone, or is on no cycle any more.
             guard
                 let stamp = try commit.states.recencyStamp(of: handle, in: transaction),
                 stamp != .never

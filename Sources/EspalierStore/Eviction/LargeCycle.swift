@@ -69,9 +69,15 @@ extension CommitTransaction {
         victim.addDetached(record)
         changes.add(victim)
         guard detached.count == whole.count else { return true }
-        counters.detachments += 1
+        countDetachment()
         try states.update(handle, in: transaction) { $0.unflag() }
         return false
+    }
+
+    private func countDetachment() {
+        counters.detachments += 1
+        // Trees in memory do not know which records on cycles they follow.
+        if counters.detachments == 1 { contentChanges.changeAnything() }
     }
 
     /// Returns the content of a record that refers to `stub` where it refers to `detached` records.
@@ -109,7 +115,7 @@ extension CommitTransaction {
         _ record: Record, _ stamp: Stamp, _ reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {
-        counters.detachments += 1
+        countDetachment()
         var victim = Victim(stamp: stamp, reason: reason)
         victim.add(record)
         changes.add(victim)

@@ -36,14 +36,14 @@ package struct RecencyHeap {
 /// The records that one transaction has moved to the back of `recency` because reads have touched
 /// them and no commit has stored that yet.
 ///
-/// All other records that can be evicted were used before these. In `recency` they stand in the
-/// order in which the transaction came upon them, which is that of earlier touches. If nothing else
-/// is left to evict, they go in the order of the touches that wait. Touches that come after a
-/// record was added do not count.
+/// All other records that can be evicted were used before these. In `recency` the spared records
+/// stand in the order in which the transaction came upon them, which is that of earlier touches. If
+/// nothing else is left to evict, they go in the order of the touches that wait. Touches that come
+/// after a record was added do not count.
 struct SparedRecords {
     /// Whether each record is still to be evicted in the order of the touches.
     private var isWaiting: [Handle: Bool] = [:]
-    /// The records that are. An entry has the time of a touch in place of a stamp.
+    /// The records that still wait, with the time of the touch in place of a stamp.
     private var touches = RecencyHeap()
 
     /// How many records were added.

@@ -351,9 +351,9 @@ package struct CacheDirectory: Sendable {
 
     /// Removes the files of a generation, and its directory unless others have put files there.
     ///
-    /// The directory gets the name of an unfinished one first. If the process is killed between the
-    /// removals of the two files, nobody opens the data file without the lock file that other
-    /// processes may still use.
+    /// Renames the directory to `new-...` first, unless it holds other files. No process opens such
+    /// a directory, and the next switch removes it. Otherwise a process that is killed between the
+    /// two removals would leave a data file without the lock file that others still use.
     func removeGeneration(_ name: String) {
         var directory = generationPath(name)
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -361,9 +361,7 @@ package struct CacheDirectory: Sendable {
             files.allSatisfy({ [Self.lockFile, Self.dataFile].contains($0) })
         {
             let retired = generationPath(Self.unfinished + name.dropFirst(Self.complete.count))
-            let isRenamed =
-                (try? FileManager.default.moveItem(atPath: directory, toPath: retired)) != nil
-            if isRenamed { directory = retired }
+            if FileNames.rename(directory, to: retired) { directory = retired }
         }
         // The data file last: it tells that the directory is one of the library.
         for file in [Self.lockFile, Self.dataFile] {

@@ -25,6 +25,8 @@ package final class Generation: Sendable {
     /// What a copy of a generation has in common with it, and an empty generation has not: a random
     /// number, or the name of a generation that an older version has made.
     let lineage: [UInt8]
+    /// The lineage as a text. What is noted of handles under it holds for a copy, too.
+    let lineageName: String
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
     /// The blocks that reads have decompressed.
@@ -47,6 +49,7 @@ package final class Generation: Sendable {
         format = heading.format
         encryption = heading.encryption
         lineage = heading.lineage ?? Array(name.utf8)
+        lineageName = heading.lineage.map(Self.text) ?? name
         keyspaces = Keyspaces(environment)
         shapes = NumberedTable(capacity: 1 << 14)
         dictionaries = NumberedTable(capacity: 1 << 12)
@@ -62,6 +65,7 @@ package final class Generation: Sendable {
         format = other.format
         encryption = other.encryption
         lineage = other.lineage
+        lineageName = other.lineageName
         keyspaces = other.keyspaces
         shapes = other.shapes
         dictionaries = other.dictionaries
@@ -238,6 +242,12 @@ package final class Generation: Sendable {
         _ bytes: [UInt8], _ type: I.Type
     ) throws -> I {
         try ByteReader.reading(bytes) { try $0.integer(type) }
+    }
+
+    /// Returns a text that is short enough for a string without memory of its own.
+    private static func text(_ lineage: [UInt8]) -> String {
+        let number = lineage.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return String(number, radix: 36)
     }
 
     private static func bytes<I: FixedWidthInteger & BitwiseCopyable>(of value: I) -> [UInt8] {

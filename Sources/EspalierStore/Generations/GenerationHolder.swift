@@ -199,6 +199,9 @@ final class GenerationHolder: Sendable {
     /// Whether nothing in the directory may change.
     var isReadOnly: Bool { configuration.isReadOnly }
 
+    /// How long to wait for a lock that another process has.
+    var writeDeadline: Duration { configuration.writeDeadline }
+
     /// How old any record may be, in seconds, unless its type or its write says otherwise.
     var maxAge: UInt64? { configuration.maxAge.map(MaxAge.seconds) }
 

@@ -196,7 +196,7 @@ final class MemoryValue<Value: Sendable>: MemoryTree, @unchecked Sendable {
 /// The generation that trees were read from.
 final class MemorySource: Sendable {
     let generation: Generation
-    let generationName: String
+    let lineageName: String
     let history: CommitHistory
     private let commitNumber: CommitNumber
     private let guardFile: GuardFile
@@ -205,7 +205,7 @@ final class MemorySource: Sendable {
     /// - Parameter number: The last commit of the snapshot that the first tree was read from.
     init(_ generation: Generation, _ guardFile: GuardFile, after number: UInt64) throws {
         self.generation = generation
-        generationName = generation.name
+        lineageName = generation.lineageName
         history = CommitHistory(after: number)
         self.guardFile = guardFile
         commitNumber = try CommitNumber(of: generation.environment)

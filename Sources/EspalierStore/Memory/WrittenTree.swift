@@ -219,9 +219,13 @@ extension MemoryTier {
             // A model of a type that does not implement the comparison differs even from itself.
             // It would never be found.
             // An earlier write of the same types was kept, so that these can be compared.
+            var stack = StackSpace()
             let isComparable =
                 write.hasEarlierTypes
-                || AppCodeScope.run { KeepableWrite.haveSameEncoding(write.models, write.models) }
+                || stack.hasSpace(toCompare: write.operation.levels)
+                    && AppCodeScope.run {
+                        KeepableWrite.haveSameEncoding(write.models, write.models)
+                    }
             if isComparable { insert(write, handles, commit, entry) }
         }
     }

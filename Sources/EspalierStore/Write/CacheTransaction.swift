@@ -262,6 +262,7 @@ public final class CacheTransaction {
         guard var open = transaction.take() else {
             throw CacheError(.closed, "The transaction has ended. Use it in its closure only.")
         }
+        body.targets.add(flattened.targets)
         hasWritten = true
         do {
             commit.states.tick()
@@ -297,6 +298,8 @@ struct TransactionBody: Sendable {
     let run: @Sendable (CacheTransaction) throws -> Void
     let limits: TreeLimits
     let makeFlattener: @Sendable () -> Flattener
+    /// What the writes of the closure need, once it has run.
+    let targets = Targets()
     /// Logs that a read has accessed records of a generation.
     let touch: @Sendable ([Handle], Generation) -> Void
 }
@@ -436,6 +439,19 @@ extension NormalizedCache {
     }
 }
 
+extension TransactionBody {
+    /// The names of records that the writes of a closure need as they are stored. If the commit has
+    /// to make room and runs the closure again, they are evicted last.
+    final class Targets: Sendable {
+        // protected by itself
+        private let names = Mutex<Set<RecordName>>([])
+
+        var all: [RecordName] { names.withLock { Array($0) } }
+
+        func add(_ more: [RecordName]) { names.withLock { $0.formUnion(more) } }
+    }
+}
+
 extension CacheTransaction {
     fileprivate func update<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, _ change: (Model) throws -> Model
@@ -455,7 +471,12 @@ final class TransactionOutcome<Value: Sendable>: Sendable {
     /// Keeps the result of `body`.
     func keep(_ body: @autoclosure () throws -> Value) throws {
         let result = Result { try body() }
-        self.result.withLock { $0 = result }
+        let earlier = self.result.withLock { kept in
+            defer { kept = result }
+            return kept
+        }
+        // After the lock: code of the app may run when the result of an earlier run is released.
+        withExtendedLifetime(earlier) {}
         _ = try result.get()
     }
 

@@ -203,7 +203,7 @@ final class CommitTransaction {
             // Write records and index entries to their pages, and evict, as far as the pages allow.
             var evictor = try Evictor(
                 commit, transaction, mayUseReserve: request.operations.allSatisfy(\.mayUseReserve)
-            ) { logs.accesses.touchTime(of: $0, in: generation.name) }
+            ) { logs.touchTime(of: $0, in: generation) }
             try evictor.writeChanges(in: &transaction)
             try evictor.run(
                 towards: request.goal, steps: request.evictionSteps,

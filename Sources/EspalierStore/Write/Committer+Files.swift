@@ -128,24 +128,28 @@ extension Committer {
 
     /// Stores the logs when the cache closes. Evicts nothing, and clears no damaged record away: a
     /// tool that only looks at a damaged cache leaves it as it was.
+    ///
+    /// The first commit stores the oldest accesses. If others are left, further commits store as
+    /// many as they have pages for, until another process has the lock for too long.
     func flushLogs() {
         guard !logs.isEmpty, !generations.isReadOnly else { return }
-        var share = CommitTransaction.LogShare.planned
-        // The first commit stores some accesses, the oldest. If others are left, the next ones
-        // store as many as they have pages for.
+        let deadline = ContinuousClock.now + generations.writeDeadline
+        // How many accesses a commit stores; nil for as many as are planned.
+        var count: Int?
         for _ in 0..<Self.flushLimit {
             do {
                 _ = try generations.withCurrent {
                     try commitOnce(
                         .init(
-                            operations: [], goal: .pages(.max, .budget), logs: share,
-                            clearsDamage: false), in: $0)
+                            operations: [], goal: .pages(.max, .budget),
+                            logs: count.map { .accesses($0) } ?? .planned, clearsDamage: false,
+                            lockDeadline: max(.zero, deadline - ContinuousClock.now)), in: $0)
                 }
                 guard logs.accesses.deadline != nil else { return }
-                if share == .planned { share = .accesses(.max) }
+                count = count.map { min($0, Int.max / 2) * 2 } ?? .max
             } catch let error where RoomMaker.isOutOfPages(error) {
-                guard case .accesses(let count) = share, count > 1 else { return }
-                share = .accesses(min(AccessLog.flushCount, count) / 4)
+                count = min(count ?? .max, AccessLog.flushCount) / 4
+                guard count != 0 else { return }
             } catch {
                 return
             }

@@ -206,6 +206,7 @@ final class Committer: Sendable {
         _ operations: [WriteOperation], in generation: Generation,
         _ attempts: inout CommitPolicy.Attempts
     ) throws {
+        defer { logs.endProtection() }
         var needed = 0
         var ranOut = false
         while true {
@@ -237,7 +238,7 @@ final class Committer: Sendable {
                         for: operations, moreThan: needed, makingAll: isLast, in: generation)
                 }
                 do {
-                    logs.touchTargets(of: operations, in: generation)
+                    logs.protectTargets(of: operations, in: generation)
                     try room.make(pages: needed, in: generation, self)
                 } catch let error where RoomMaker.isOutOfPages(error) {
                     // Making room has run out of pages itself.
@@ -258,7 +259,7 @@ final class Committer: Sendable {
         // The write may fit without the pages that a read holds.
         guard free.held == 0, free.allocatable < usual else { return }
         do {
-            logs.touchTargets(of: operations, in: generation)
+            logs.protectTargets(of: operations, in: generation)
             try room.make(pages: usual, in: generation, self)
         } catch is CacheError {
         } catch is BudgetDeadlock {
@@ -459,8 +460,8 @@ final class Committer: Sendable {
                     if hasMoreToEvict, try RoomMaker.freePages(of: generation).isShort {
                         try commitEmptyTransaction(in: generation, deadline: .zero)
                     }
-                    // Another process that writes without a pause must not keep out the accesses
-                    // of this one for ever: it would evict what this one reads.
+                    // Waits a little to store the logs. Without it, a process that writes without
+                    // a pause could keep the accesses of this one out.
                     let deadline = isDue ? Self.logDeadline : .zero
                     progress = try commitOnce(
                         .init(operations: [], evictionSteps: steps, lockDeadline: deadline),

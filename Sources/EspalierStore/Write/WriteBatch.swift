@@ -263,8 +263,11 @@ struct BatchSection: Sendable {
     /// See `WriteOperation.targets`.
     var targets: [RecordName] {
         steps.compactMap { step in
-            if case .collection(let key, _) = step { RecordName(.collection, key) } else { nil }
-        } + tree.mergingNames
+            guard case .collection(let key, let operation) = step, operation.isEdit else {
+                return nil
+            }
+            return RecordName(.collection, key)
+        } + tree.targets
     }
 
     /// Whether all steps delete.
@@ -274,10 +277,8 @@ struct BatchSection: Sendable {
 }
 
 extension FlattenedTree {
-    /// The names of the nodes, if any of them merges.
-    var mergingNames: [RecordName] {
-        merges ? entries.map { RecordName(.node, $0.identifier) } : []
-    }
+    /// The names of the nodes. A record keeps fields of types that the tree does not have.
+    var targets: [RecordName] { entries.map { RecordName(.node, $0.identifier) } }
 }
 
 extension CommitTransaction {

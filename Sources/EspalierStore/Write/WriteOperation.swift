@@ -143,13 +143,14 @@ enum WriteOperation: Sendable {
     }
 
     /// The names of the records that the operation needs as they are stored: what it pins, the list
-    /// that it edits, and the nodes of a tree that merges.
+    /// that it edits, and the nodes of which it keeps fields.
     var targets: [RecordName] {
         switch content {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _): tree.mergingNames
-        case .collection(let key, _, let tree, _, _):
-            [RecordName(.collection, key)] + tree.mergingNames
+        case .nodes(let tree, _, _), .key(_, _, let tree, _): tree.targets
+        case .collection(let key, let operation, let tree, _, _):
+            (operation.isEdit ? [RecordName(.collection, key)] : []) + tree.targets
         case .pin(let name): [name]
+        case .transaction(let body): body.targets.all
         default: sections.flatMap(\.targets)
         }
     }

@@ -306,6 +306,29 @@ struct AccessTests {
         #expect(try rig.verify().isClean)
     }
 
+    @Test("Touches that wait while the contents are copied to a new file are not lost")
+    func copied() throws {
+        let rig = try CommitterRig(Self.configuration)
+        for name in ["a", "b"] { try rig.set(Branch(name, "text")) }
+        while rig.committer.maintain(isIdle: true) {}
+        #expect(try rig.read(.node, "a"))
+        let before = try rig.holder.current()
+        try rig.holder.move(to: nil, room: .mebibytes(100))
+        let generation = try rig.holder.current()
+        #expect(generation.name != before.name)
+        #expect(try rig.read(.node, "b"))
+        // As by a read that began before the copy.
+        let handles = try ["a", "b"].map { try #require(try rig.handle($0)) }
+        _ = rig.committer.logs.accesses.touch(handles[0], in: before.lineageName)
+        for handle in handles {
+            #expect(
+                rig.committer.logs.accesses.touchTime(of: handle, in: generation.lineageName)
+                    != nil)
+        }
+        rig.committer.flushLogs()
+        #expect(rig.committer.logs.accesses.deadline == nil)
+    }
+
     @Test("The writer stores no touches before they are due")
     func due() throws {
         let rig = try CommitterRig(Self.configuration)

@@ -114,7 +114,7 @@ final class CommitterRig {
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
             if touching {
                 for handle in reader.touched {
-                    _ = committer.logs.accesses.touch(handle, in: generation.name)
+                    _ = committer.logs.accesses.touch(handle, in: generation.lineageName)
                 }
             }
             return reason == nil

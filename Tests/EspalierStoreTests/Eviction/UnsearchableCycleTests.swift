@@ -76,7 +76,7 @@ struct UnsearchableCycleTests {
         rig.committer.logs.cycleCollector.close()
         try fill(rig, bytes: 2 * Self.budget.bytes) {
             let handle = try #require(try rig.handle("mid:7"))
-            _ = rig.committer.logs.accesses.touch(handle, in: generation.name)
+            _ = rig.committer.logs.accesses.touch(handle, in: generation.lineageName)
         }
         let leaves = (0..<170).map { "7-\($0)" }
         #expect(try Set(names(in: rig)) == Set(["top", "mid:7"] + leaves))
