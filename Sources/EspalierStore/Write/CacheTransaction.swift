@@ -380,6 +380,10 @@ extension NormalizedCache {
     /// `transaction` does the same for several models, and for models that may be missing;
     /// it says when the closure may run twice, and what it must not do.
     ///
+    /// The whole tree is written. If its records refer back to records above them, the tree was
+    /// cut there, and the references at the cut are removed. Update such a node as a type that does
+    /// not refer to others.
+    ///
     /// - Parameters:
     ///   - type: The type as which the node is read. Fields that only other types declare stay.
     ///   - identifier: The node's identifier.
