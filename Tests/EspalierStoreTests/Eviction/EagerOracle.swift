@@ -25,6 +25,9 @@ struct EagerOracle {
     private(set) var nodes: [Int: Node] = [:]
     private(set) var identities: [RecordName: Int] = [:]
     private(set) var pins: Set<Int> = []
+    /// What a write under way needs as it is stored, with everything below: the room for the write
+    /// is not made by evicting it.
+    private var needed: Set<RecordName> = []
     private(set) var differences: [String] = []
     private(set) var evicted = 0
     private(set) var evictedCycles = 0
@@ -124,6 +127,9 @@ struct EagerOracle {
 
     // MARK: Evictions
 
+    /// Sets what a write under way needs.
+    mutating func need(_ names: some Sequence<RecordName>) { needed = Set(names) }
+
     /// Returns whether the node can be evicted: nothing outside its cycle refers to it.
     func isFree(_ name: RecordName) -> Bool {
         guard let node = identities[name] else { return true }
@@ -148,7 +154,7 @@ struct EagerOracle {
         }
         if !hasNoReference(group) { report("\(victim.names) is referred to") }
         if victim.reason != .explicit {
-            let kept = reach(pins)
+            let kept = reach(pins.union(needed.compactMap { identities[$0] }))
             let oldest = nodes.filter { !kept.contains($0.key) }.map(\.value.stamp).min()
             if group.contains(where: { nodes[$0]?.stamp != oldest }) {
                 report("\(victim.names) of \(stamp) is evicted before \(oldest ?? 0)")

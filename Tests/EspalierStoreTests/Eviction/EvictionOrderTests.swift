@@ -42,7 +42,7 @@ final class EvictionWalk {
     private(set) var hits = 0
     /// The writes that the cache has refused for lack of room.
     private(set) var refusals = 0
-    private let names = 700
+    private let nameCount = 700
 
     init(seed: UInt64, flaw: EagerOracle.Flaw? = nil) throws {
         rig = try CommitterRig(
@@ -92,7 +92,7 @@ final class EvictionWalk {
         }
     }
 
-    private func randomName() -> String { "n:\(Int.random(in: 0..<names, using: &random))" }
+    private func randomName() -> String { "n:\(Int.random(in: 0..<nameCount, using: &random))" }
 
     /// Runs `body` on the cache. Applies its evictions to the oracle, and `apply`, which is the
     /// operation itself, between those before and those after it.
@@ -116,25 +116,38 @@ final class EvictionWalk {
 
     /// Does the same with a write that the cache may refuse for lack of room. A refused write
     /// changes nothing; what was evicted to make room for it is gone.
-    private func compareWrite(of body: () throws -> Void, apply: () -> Void) throws {
+    private func compareWrite(
+        needing names: [RecordName], of body: () throws -> Void, apply: () -> Void
+    ) throws {
+        oracle.need(names)
+        defer { oracle.need([]) }
         do {
-            try compareEvictions(of: body, apply: apply)
+            try compareEvictions(of: body) {
+                oracle.need([])
+                apply()
+            }
         } catch let error as CacheError where [.pinnedFull, .pagesHeld].contains(error.code) {
             refusals += 1
             try compareEvictions {}
         }
     }
 
+    private func names(of trees: [Branch]) -> [RecordName] {
+        trees.flatMap(\.all).map { EagerOracle.node($0.id) }
+    }
+
     private func set() throws {
         let tree = makeTree()
-        try compareWrite(of: { try rig.set(tree) }, apply: { oracle.write([tree]) })
+        try compareWrite(
+            needing: names(of: [tree]), of: { try rig.set(tree) },
+            apply: { oracle.write([tree]) })
     }
 
     private func setKey() throws {
         let tree = makeTree(depth: 1)
         let name = RecordName(.key, "k\(Int.random(in: 0..<20, using: &random))")
         try compareWrite(
-            of: { try rig.set(tree, key: name.identifier.string) },
+            needing: names(of: [tree]), of: { try rig.set(tree, key: name.identifier.string) },
             apply: { oracle.write([tree], entry: name) })
     }
 
@@ -147,6 +160,7 @@ final class EvictionWalk {
         }
         let name = RecordName(.collection, "c\(Int.random(in: 0..<8, using: &random))")
         try compareWrite(
+            needing: names(of: trees),
             of: { try rig.set(trees, collection: name.identifier.string) },
             apply: { oracle.write(trees, entry: name) })
     }
@@ -184,9 +198,8 @@ final class EvictionWalk {
             try compareEvictions(
                 of: { try rig.commit(.unpin(name)) }, apply: { oracle.unpin(name) })
         } else if let node = oracle.identities[name], oracle.reach([node]).count < 40 {
-            // A pin is an access, and comes before the evictions that make room for it.
-            oracle.read(name)
-            try compareWrite(of: { try rig.commit(.pin(name)) }, apply: { oracle.pin(name) })
+            try compareWrite(
+                needing: [name], of: { try rig.commit(.pin(name)) }, apply: { oracle.pin(name) })
         }
     }
 
