@@ -34,13 +34,19 @@ extension CommitTransaction {
         }
     }
 
-    /// Whether a name has a record that can't be read, or is lost.
+    /// Whether a name has a record that can't be read, or is lost. A name to which an optimistic
+    /// change has given a handle has no record, and has lost none.
     func hasUnreadableRecord(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot),
-            try readableRecord(match.handle) == nil
-        else { return false }
+        guard let match = try index.match(nameSpace, identifier, in: transaction.snapshot) else {
+            return false
+        }
+        do {
+            guard try records.record(match.handle) == nil,
+                try states.entry(match.handle, in: transaction).flags.contains(.lost)
+            else { return false }
+        } catch is FormatError {}
         return try isCertain(match, nameSpace, identifier, in: transaction)
     }
 

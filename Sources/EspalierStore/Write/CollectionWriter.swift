@@ -29,8 +29,9 @@ struct CollectionWriter {
             return
         }
         let written = commit.counters.recordsWritten
-        // An append would make a list without the elements that were there.
-        if operation.isEdit, operation.makesCollection, !clamps,
+        // An append would make a list without the elements that were there. Beside optimistic
+        // changes it does, because they must not fail when they are applied again.
+        if operation.isEdit, operation.makesCollection, !clamps, commit.layers.isEmpty,
             try commit.hasUnreadableRecord(.collection, key, in: transaction)
         {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
