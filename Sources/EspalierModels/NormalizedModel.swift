@@ -53,7 +53,9 @@ extension NormalizedModel {
     public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
         var result: [Self] = []
         result.reserveCapacity(decoder.expectedCount())
-        try decoder.decodeElements { result.append(try decodeValue(from: &$0)) }
+        try decoder.decodeModels(into: &result, hasMaxAge: maxAge != nil) {
+            try decodeValue(from: &$0)
+        }
         return result
     }
 

@@ -77,6 +77,12 @@ struct DecodingPath {
         return .again
     }
 
+    /// Notes a record whose model the read takes from an older tree. A later reference to it is a
+    /// repeat, or makes it a record of several types.
+    mutating func pass(_ handle: Handle, _ type: ObjectIdentifier) {
+        if visited.insert(handle, type) == .knownAsOther { mixed.insert(handle) }
+    }
+
     /// Steps into a record.
     mutating func enter(_ handle: Handle) {
         serial += 1

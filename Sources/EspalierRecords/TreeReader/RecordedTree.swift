@@ -19,6 +19,7 @@ import Synchronization
 ///
 /// The nodes never change, and all threads may use them. A read that takes models from the lists
 /// claims the tree first.
+@usableFromInline
 package final class RecordedTree: Sendable {
     struct Node: Sendable {
         let handle: Handle
@@ -32,28 +33,32 @@ package final class RecordedTree: Sendable {
         var isRepeat = false
         /// Whether the subtree is open.
         var isOpen = false
-        /// What the read had counted before it entered the record.
-        var before: Counts
+        /// What the subtree counts. It says nothing of where the subtree stands, so a tree takes
+        /// over the nodes of another one as they are.
+        var counts = Counts()
 
-        init(_ handle: Handle, before counts: ReadCounts) {
-            self.handle = handle
-            before = Counts(counts)
-        }
+        init(_ handle: Handle) { self.handle = handle }
     }
 
-    /// `ReadCounts` in less memory. A read that counts more is not kept.
+    /// What a subtree counts, in less memory than `ReadCounts`. A read that counts more is not
+    /// kept.
     struct Counts: Sendable {
-        var depth: Int16
-        var records: Int32
-        var logicalNodes: Int32
-        var bytes: Int32
+        /// At least the levels below the record: those from the record to the deepest one that the
+        /// read had reached when it left the record.
+        var depth: Int16 = 0
+        var records: Int32 = 0
+        var logicalNodes: Int32 = 0
+        var bytes: Int32 = 0
 
+        init() {}
+
+        /// What a read has counted between two points.
         @inline(__always)
-        init(_ counts: ReadCounts) {
-            depth = Int16(truncatingIfNeeded: counts.depth)
-            records = Int32(truncatingIfNeeded: counts.records)
-            logicalNodes = Int32(truncatingIfNeeded: counts.logicalNodes)
-            bytes = Int32(truncatingIfNeeded: counts.bytes)
+        init(from start: ReadCounts, to end: ReadCounts) {
+            depth = Int16(truncatingIfNeeded: end.depth &- start.depth)
+            records = Int32(truncatingIfNeeded: end.records &- start.records)
+            logicalNodes = Int32(truncatingIfNeeded: end.logicalNodes &- start.logicalNodes)
+            bytes = Int32(truncatingIfNeeded: end.bytes &- start.bytes)
         }
 
         /// Returns whether the memory is enough for these counts.
@@ -61,16 +66,6 @@ package final class RecordedTree: Sendable {
             Int16(exactly: counts.depth) != nil && Int32(exactly: counts.records) != nil
                 && Int32(exactly: counts.logicalNodes) != nil
                 && Int32(exactly: counts.bytes) != nil
-        }
-
-        /// Adjusts the counts of a node of a subtree that now begins with other counts.
-        @inline(__always)
-        mutating func move(from old: Counts, to new: ReadCounts) {
-            let new = Counts(new)
-            depth = depth &- old.depth &+ new.depth
-            records = records &- old.records &+ new.records
-            logicalNodes = logicalNodes &- old.logicalNodes &+ new.logicalNodes
-            bytes = bytes &- old.bytes &+ new.bytes
         }
     }
 
@@ -80,8 +75,8 @@ package final class RecordedTree: Sendable {
     let nodes: [Node]
     let lists: [ModelList]
     let hasRepeats: Bool
-    /// What the whole read has counted. Its depth is the deepest level.
-    private let total: ReadCounts
+    /// The deepest level.
+    package let depth: Int
     /// The smallest and the largest handle.
     private let range: ClosedRange<UInt64>
 
@@ -89,7 +84,7 @@ package final class RecordedTree: Sendable {
         entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts
     ) {
         let nodes = hasRepeats ? Self.markingOpen(nodes) : nodes
-        self.total = total
+        depth = total.depth
         ownBytes =
             entries.capacity * 8 + nodes.capacity * MemoryLayout<Node>.stride
             + lists.reduce(0) { $0 + $1.byteCount }
@@ -169,9 +164,6 @@ package final class RecordedTree: Sendable {
     /// Whether the lists have so many models of older trees that it is better to decode the tree
     /// anew.
     let isWasteful: Bool
-    /// The deepest level.
-    package var depth: Int { total.depth }
-
     private let isClaimed = Atomic<Bool>(false)
 
     /// Gives the lists of the tree to the one read that makes the tree which takes the place of
@@ -181,21 +173,12 @@ package final class RecordedTree: Sendable {
         !isWasteful && !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    /// Returns what a subtree counts in a read. The depth is an upper bound: as if the deepest
-    /// level of the tree was in each subtree.
-    func counts(of range: Range<Int>) -> ReadCounts {
-        let first = nodes[range.lowerBound].before
-        var end = total
-        if range.upperBound < nodes.count {
-            let next = nodes[range.upperBound].before
-            end.logicalNodes = Int(next.logicalNodes)
-            end.bytes = Int(next.bytes)
-            end.records = Int(next.records)
-        }
-        return ReadCounts(
-            depth: total.depth - Int(first.depth),
-            logicalNodes: end.logicalNodes - Int(first.logicalNodes),
-            bytes: end.bytes - Int(first.bytes), records: end.records - Int(first.records))
+    /// Returns where the model of a node stands, and moves on to the node's next sibling.
+    @usableFromInline
+    func nextPosition(after node: inout Int) -> Int {
+        let position = nodes[node].position
+        node += Int(nodes[node].size)
+        return Int(position)
     }
 
     /// Returns whether the tree depends on one of the records.
@@ -225,13 +208,26 @@ package final class RecordedTree: Sendable {
 
     /// Marks the nodes whose handles satisfy a condition, and all above them.
     private func mark(_ isStale: inout [Bool], where condition: (Handle) -> Bool) {
-        var path: [(node: Int, end: Int)] = []
-        for index in nodes.indices {
-            while let last = path.last, last.end <= index { path.removeLast() }
-            if nodes[index].size > 1 { path.append((index, index + Int(nodes[index].size))) }
-            guard condition(nodes[index].handle) else { continue }
+        // The ends of the subtrees of the nodes above the last changed one.
+        var ends: [Int] = []
+        // Where the search for the next node above a changed one goes on.
+        var next = 0
+        for index in nodes.indices where condition(nodes[index].handle) {
+            while let end = ends.last, end <= index {
+                next = end
+                ends.removeLast()
+            }
+            while next < index {
+                let end = next + Int(nodes[next].size)
+                if end <= index {
+                    next = end
+                } else {
+                    isStale[next] = true
+                    ends.append(end)
+                    next += 1
+                }
+            }
             isStale[index] = true
-            for step in path { isStale[step.node] = true }
         }
     }
 }

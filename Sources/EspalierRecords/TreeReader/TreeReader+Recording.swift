@@ -38,24 +38,61 @@ extension TreeReader {
         _ handle: Handle, as type: ObjectIdentifier, in recorder: TreeRecorder, _ list: Int
     ) throws -> Int {
         let isRepeated = try visit(handle, type)
-        let before = counts
-        if recorder.hasOlder,
-            let (position, counts) = recorder.reuse(handle, list: list, before, within: countsLeft)
+        if recorder.olderTree != nil,
+            let (position, counts) = recorder.reuse(handle, list: list, within: countsLeft)
         {
             path.turnBack()
-            state.nodesLeft -= counts.logicalNodes
-            state.bytesLeft -= counts.bytes
-            state.recordCount += counts.records
-            state.deepest = max(state.deepest, state.depth + counts.depth)
-            state.isAtEntry = false
+            count(counts)
             return position
         }
         if isRepeated, let model = try memoized(handle, type) {
             state.memoized = model
             return Self.isMemoized
         }
-        recorder.enter(handle, isRepeated: isRepeated, before)
+        recorder.enter(handle, isRepeated: isRepeated, counts)
         return Self.isNew
+    }
+
+    /// Counts what was taken from the older tree.
+    private func count(_ counts: ReadCounts) {
+        state.nodesLeft -= counts.logicalNodes
+        state.bytesLeft -= counts.bytes
+        state.recordCount += counts.records
+        state.deepest = max(state.deepest, state.depth + counts.depth)
+        state.isAtEntry = false
+    }
+
+    /// Returns the older tree and its models of a type; nil if the read has to look at each model.
+    @usableFromInline
+    func olderModels(_ type: ObjectIdentifier) -> (tree: RecordedTree, list: ModelList)? {
+        guard let recorder, let tree = recorder.olderTree, !checksAllAges, !notesFollowed,
+            let list = recorder.list(of: type)
+        else { return nil }
+        return (tree, list)
+    }
+
+    /// Takes over the models of as many as possible of the next references, and moves past these.
+    /// Returns the nodes in the older tree.
+    ///
+    /// - Parameters:
+    ///   - reader: Stands at the first of `most` elements.
+    ///   - children: The children of the record, see `child(_:of:)`.
+    func takeRun(
+        _ reader: inout ByteReader, most: Int, _ children: Range<Int>, from list: ModelList
+    ) -> Range<Int>? {
+        var (left, ahead) = (most, reader)
+        let run = recorder?.reuseRun(list: list.number, within: countsLeft) { handle in
+            ahead = reader
+            guard left > 0, let ordinal = try? ahead.readChild() else { return false }
+            return (try? child(ordinal, of: children)) == handle
+        } take: { handle in
+            reader = ahead
+            left -= 1
+            path.pass(handle, list.type)
+        }
+        guard let run else { return nil }
+        count(run.counts)
+        return run.nodes
     }
 
     /// Returns the model of a record that the read has made before.
@@ -72,7 +109,8 @@ extension TreeReader {
         in recorder: TreeRecorder, _ list: Int, _ position: Int
     ) -> (nodes: Int, place: Int)? {
         let before = recorder.logicalNodesBefore
-        return recorder.leave(list: list, position: position).map { (logicalNodes - before, $0) }
+        return recorder.leave(list: list, position: position, total)
+            .map { (logicalNodes - before, $0) }
     }
 
     @usableFromInline
@@ -81,7 +119,7 @@ extension TreeReader {
     ) {
         let before = recorder.logicalNodesBefore
         let isDeletion = (error as? ReadFailure)?.cause == .deleted
-        guard let place = recorder.leaveFailed(isDeletion: isDeletion) else { return }
+        guard let place = recorder.leaveFailed(isDeletion: isDeletion, total) else { return }
         memoizeDeletion(error, handle, type, nodes: logicalNodes - before, at: place)
     }
 

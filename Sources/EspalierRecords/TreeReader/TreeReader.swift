@@ -333,8 +333,7 @@ package final class TreeReader {
             return path.use(known.anchor) ? try repeated(known) : nil
         }
         guard recorder.mayRepeat(known.place), path.use(known.anchor) else { return nil }
-        recorder.addRepeat(
-            handle, isCut: known.anchor.hasCuts, isLeaf: known.nodes <= 1, counts)
+        recorder.addRepeat(handle, isCut: known.anchor.hasCuts, isLeaf: known.nodes <= 1)
         return try repeated(known)
     }
 

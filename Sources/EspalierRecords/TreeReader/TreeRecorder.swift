@@ -22,6 +22,8 @@ package final class TreeRecorder {
     /// A record that is being decoded.
     fileprivate struct Frame {
         let node: Int32
+        /// What the read had counted before it entered the record.
+        let before: ReadCounts
         /// The next child of this record in the older tree, and the end of its subtree there.
         var next: Int32
         let end: Int32
@@ -34,9 +36,10 @@ package final class TreeRecorder {
         var isTainted = false
     }
 
-    private let older: StaleTree?
-    /// Whether there is an older tree.
-    let hasOlder: Bool
+    /// The older tree, whose models the read has claimed; nil if there is none.
+    @usableFromInline package let olderTree: RecordedTree?
+    /// By node of the older tree: whether its subtree has changed.
+    private let isStale: [Bool]
     /// Whether the models of the tree's parts are kept, and not only which records it has.
     @usableFromInline let keepsModels: Bool
 
@@ -68,17 +71,14 @@ package final class TreeRecorder {
     /// - Parameter keepsModels: Whether to keep the models of the tree's parts, which takes a third
     ///   of the time of the read.
     package init(older: StaleTree? = nil, keepsModels: Bool) {
-        self.older = older
-        hasOlder = older != nil
+        olderTree = older?.tree
+        isStale = older?.isStale ?? []
         self.keepsModels = keepsModels
         guard keepsModels else { return }
         state.value.lists = older?.tree.lists ?? []
         state.value.nodes.reserveCapacity(older?.tree.nodes.count ?? 64)
         state.value.frames.reserveCapacity(8)
     }
-
-    /// The older tree, whose models the read has claimed; nil if there is none.
-    package var olderTree: RecordedTree? { older?.tree }
 
     /// Notes a record that the read depends on and that has no model of its own: that of a key, a
     /// collection or a segment.
@@ -107,28 +107,30 @@ package final class TreeRecorder {
     // MARK: Entering and leaving
 
     func enter(_ handle: Handle, isRepeated: Bool, _ counts: ReadCounts) {
-        state.value.enter(handle, isRepeated: isRepeated, counts, older?.tree)
+        state.value.enter(handle, isRepeated: isRepeated, counts, olderTree)
     }
 
-    /// Notes that the record entered last was decoded, and where its model stands. Returns its node
-    /// if the read has met it before.
-    func leave(list: Int, position: Int) -> Int? {
-        state.value.leave(list: list, position: position)
+    /// Notes that the record entered last was decoded, where its model stands, and what the whole
+    /// read has counted by now. Returns its node if the read has met it before.
+    func leave(list: Int, position: Int, _ total: ReadCounts) -> Int? {
+        state.value.leave(list: list, position: position, total)
     }
 
     /// Notes that the record entered last could not be decoded. `isDeletion` tells whether the
     /// reason is that a record in it was deleted, which the models above take into account. Returns
     /// its node if the read has met it before.
-    func leaveFailed(isDeletion: Bool) -> Int? { state.value.leaveFailed(isDeletion: isDeletion) }
+    func leaveFailed(isDeletion: Bool, _ total: ReadCounts) -> Int? {
+        state.value.leaveFailed(isDeletion: isDeletion, total)
+    }
 
-    /// What the read had counted when it entered the record being decoded.
-    var logicalNodesBefore: Int { state.value.logicalNodesBefore }
+    /// How many nodes the read had counted when it entered the record being decoded.
+    var logicalNodesBefore: Int { state.value.frames.last?.before.logicalNodes ?? 0 }
 
     /// Notes a model that the read has made before and uses again.
     ///
     /// - Parameter isLeaf: Whether it was made of one record only.
-    func addRepeat(_ handle: Handle, isCut: Bool, isLeaf: Bool, _ counts: ReadCounts) {
-        state.value.addRepeat(handle, isLeaf: isLeaf, counts)
+    func addRepeat(_ handle: Handle, isCut: Bool, isLeaf: Bool) {
+        state.value.addRepeat(handle, isLeaf: isLeaf)
         if isCut { state.value.taint() }
     }
 
@@ -148,11 +150,7 @@ package final class TreeRecorder {
     /// Returns the list for models of a type, which it makes if necessary.
     @inlinable
     func list<Model>(of type: Model.Type, _ isCacheable: () -> Bool) -> TypedModelList<Model> {
-        if let known = list(of: ObjectIdentifier(type)) {
-            // A cast that is checked looks up the metadata of the generic class: 1,000 instructions
-            // for each record. The list of a type is the only one with the type's identifier.
-            return unsafe unsafeDowncast(known, to: TypedModelList<Model>.self)
-        }
+        if let known = list(of: ObjectIdentifier(type)) { return known.typed() }
         if !isCacheable() { noteUncacheable() }
         let list = TypedModelList<Model>(number: listCount)
         add(list)
@@ -179,10 +177,9 @@ package final class TreeRecorder {
     /// its subtree has not changed, takes it over, and returns where its model stands and what
     /// the subtree counts.
     func reuse(
-        _ handle: Handle, list: Int, _ counts: ReadCounts, within limits: ReadCounts
+        _ handle: Handle, list: Int, within limits: ReadCounts
     ) -> (position: Int, counts: ReadCounts)? {
-        guard let older else { return nil }
-        let tree = older.tree
+        guard let tree = olderTree else { return nil }
         let frame = state.value.frames.last
         var candidate = frame.map { Int($0.next) } ?? state.value.next
         let end = frame.map { Int($0.end) } ?? tree.nodes.count
@@ -194,27 +191,59 @@ package final class TreeRecorder {
         }
         guard candidate < end else { return nil }
         let node = tree.nodes[candidate]
-        let range = candidate..<candidate + Int(node.size)
-        state.value.advance(to: range.upperBound)
-        let subtree = tree.counts(of: range)
-        guard !older.isStale[candidate], Int(node.list) == list, !node.isOpen,
-            subtree.fits(limits),
-            !hasRecordBeingDecoded(range, of: tree)
-        else {
+        state.value.advance(to: candidate + Int(node.size))
+        var subtree = ReadCounts()
+        subtree.add(node.counts)
+        guard isUsable(candidate, of: tree, list: list), subtree.fits(limits) else {
             state.value.place = candidate
             return nil
         }
-        state.value.copy(range, of: tree, counts)
+        state.value.copy(candidate..<candidate + Int(node.size), of: tree)
         return (Int(node.position), subtree)
     }
 
-    /// Returns whether one of the records of a subtree is being decoded.
-    private func hasRecordBeingDecoded(_ range: Range<Int>, of tree: RecordedTree) -> Bool {
-        guard let mask = state.value.frames.last?.mask else { return false }
-        for index in range where mask & (1 << (tree.nodes[index].handle.rawValue & 63)) != 0 {
-            if state.value.isDecoding(tree.nodes[index].handle) { return true }
+    /// Takes over a run of siblings that follow each other in the older tree as well. Returns their
+    /// nodes there, and what they count.
+    ///
+    /// - Parameters:
+    ///   - isNext: Returns whether the next sibling is the record.
+    ///   - take: Moves past the next sibling, which is the record.
+    func reuseRun(
+        list: Int, within limits: ReadCounts, isNext: (Handle) -> Bool, take: (Handle) -> Void
+    ) -> (nodes: Range<Int>, counts: ReadCounts)? {
+        guard let tree = olderTree else { return nil }
+        let frame = state.value.frames.last
+        let start = frame.map { Int($0.next) } ?? state.value.next
+        let end = frame.map { Int($0.end) } ?? tree.nodes.count
+        var run = start
+        var counts = ReadCounts()
+        // The nodes of the subtree are looked at last: there may be many.
+        while run < end, isNext(tree.nodes[run].handle), isUsable(run, of: tree, list: list) {
+            var sum = counts
+            sum.add(tree.nodes[run].counts)
+            guard sum.fits(limits) else { break }
+            take(tree.nodes[run].handle)
+            counts = sum
+            run += Int(tree.nodes[run].size)
         }
-        return false
+        guard run > start else { return nil }
+        state.value.advance(to: run)
+        state.value.copy(start..<run, of: tree)
+        return (start..<run, counts)
+    }
+
+    /// Returns whether the subtree of a node of the older tree can be taken over, as a model of a
+    /// list: it has not changed, and none of its records is being decoded.
+    @inline(__always)
+    private func isUsable(_ node: Int, of tree: RecordedTree, list: Int) -> Bool {
+        let root = tree.nodes[node]
+        guard !isStale[node], Int(root.list) == list, !root.isOpen else { return false }
+        let mask = state.value.frames.last?.mask ?? 0
+        for index in node..<node + Int(root.size)
+        where mask & (1 << (tree.nodes[index].handle.rawValue & 63)) != 0 {
+            if state.value.isDecoding(tree.nodes[index].handle) { return false }
+        }
+        return true
     }
 
     // MARK: The result
@@ -246,21 +275,23 @@ extension TreeRecorder.State {
             let size = place.map { older.nodes[$0].size } ?? 0
             frames.append(
                 TreeRecorder.Frame(
-                    node: node, next: first.map { $0 + 1 } ?? 0, end: (first ?? 0) + size,
+                    node: node, before: counts, next: first.map { $0 + 1 } ?? 0,
+                    end: (first ?? 0) + size,
                     mask: (frames.last?.mask ?? 0) | 1 << (handle.rawValue & 63),
                     isRepeated: isRepeated))
             place = nil
         } else {
             frames.append(
-                TreeRecorder.Frame(node: node, next: 0, end: 0, mask: 0, isRepeated: isRepeated))
+                TreeRecorder.Frame(
+                    node: node, before: counts, next: 0, end: 0, mask: 0, isRepeated: isRepeated))
         }
-        nodes.append(RecordedTree.Node(handle, before: counts))
+        nodes.append(RecordedTree.Node(handle))
         if isRepeated { hasRepeats = true }
     }
 
     @inline(__always)
-    fileprivate mutating func leave(list: Int, position: Int) -> Int? {
-        let frame = close()
+    fileprivate mutating func leave(list: Int, position: Int, _ total: ReadCounts) -> Int? {
+        let frame = close(total)
         if frame.isTainted {
             taint()
         } else {
@@ -270,29 +301,27 @@ extension TreeRecorder.State {
         return frame.isRepeated ? Int(frame.node) : nil
     }
 
-    fileprivate mutating func leaveFailed(isDeletion: Bool) -> Int? {
-        let frame = close()
+    fileprivate mutating func leaveFailed(isDeletion: Bool, _ total: ReadCounts) -> Int? {
+        let frame = close(total)
         if frame.isTainted || !isDeletion { taint() }
         return frame.isRepeated ? Int(frame.node) : nil
     }
 
     @inline(__always)
-    private mutating func close() -> TreeRecorder.Frame {
+    private mutating func close(_ total: ReadCounts) -> TreeRecorder.Frame {
         let frame = frames.removeLast()
-        nodes[Int(frame.node)].size = Int32(truncatingIfNeeded: nodes.count) - frame.node
+        let node = Int(frame.node)
+        nodes[node].size = Int32(truncatingIfNeeded: nodes.count) - frame.node
+        nodes[node].counts = RecordedTree.Counts(from: frame.before, to: total)
         return frame
     }
 
-    fileprivate mutating func addRepeat(_ handle: Handle, isLeaf: Bool, _ counts: ReadCounts) {
+    fileprivate mutating func addRepeat(_ handle: Handle, isLeaf: Bool) {
         hasRepeats = true
         place = nil
-        var node = RecordedTree.Node(handle, before: counts)
+        var node = RecordedTree.Node(handle)
         node.isRepeat = !isLeaf
         nodes.append(node)
-    }
-
-    fileprivate var logicalNodesBefore: Int {
-        frames.last.map { Int(nodes[Int($0.node)].before.logicalNodes) } ?? 0
     }
 
     fileprivate func isDecoding(_ handle: Handle) -> Bool {
@@ -307,16 +336,9 @@ extension TreeRecorder.State {
         }
     }
 
-    /// Copies a subtree of the older tree.
-    fileprivate mutating func copy(
-        _ range: Range<Int>, of tree: RecordedTree, _ counts: ReadCounts
-    ) {
-        let before = tree.nodes[range.lowerBound].before
-        for index in range {
-            var node = tree.nodes[index]
-            node.before.move(from: before, to: counts)
-            nodes.append(node)
-        }
+    /// Copies subtrees of the older tree.
+    fileprivate mutating func copy(_ range: Range<Int>, of tree: RecordedTree) {
+        nodes.append(contentsOf: tree.nodes[range])
         hasRepeats = hasRepeats || tree.hasRepeats
         hasReused = true
     }
@@ -324,10 +346,18 @@ extension TreeRecorder.State {
 
 /// What a read has counted, or may still count.
 struct ReadCounts {
-    var depth: Int
-    var logicalNodes: Int
-    var bytes: Int
-    var records: Int
+    var depth = 0
+    var logicalNodes = 0
+    var bytes = 0
+    var records = 0
+
+    /// Adds a subtree that stands beside what was counted.
+    mutating func add(_ subtree: RecordedTree.Counts) {
+        depth = max(depth, Int(subtree.depth))
+        logicalNodes += Int(subtree.logicalNodes)
+        bytes += Int(subtree.bytes)
+        records += Int(subtree.records)
+    }
 
     /// Returns whether a read that may still count `limits` may count so much.
     fileprivate func fits(_ limits: ReadCounts) -> Bool {
@@ -352,6 +382,14 @@ package class ModelList: @unchecked Sendable {
     init(type: ObjectIdentifier, number: Int) {
         self.type = type
         self.number = number
+    }
+
+    /// Returns the list, whose `type` is that of the models.
+    @inlinable
+    final func typed<Model>() -> TypedModelList<Model> {
+        // A cast that is checked looks up the metadata of the generic class: 1,000 instructions for
+        // each record. The list of a type is the only one with the type's identifier.
+        unsafe unsafeDowncast(self, to: TypedModelList<Model>.self)
     }
 
     var count: Int { 0 }

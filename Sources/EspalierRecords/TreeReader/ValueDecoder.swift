@@ -163,6 +163,42 @@ public struct ValueDecoder: ~Copyable {
         try decodeElements(numberedFrom: 0, body)
     }
 
+    /// Reads an array of models, and appends them to `models`. What an older tree has is not
+    /// decoded one by one: a run of models that have not changed is taken at once.
+    ///
+    /// - Parameters:
+    ///   - hasMaxAge: Whether records of the type must not be older than some age.
+    ///   - body: Reads one model.
+    @inlinable
+    package mutating func decodeModels<Model>(
+        into models: inout [Model], hasMaxAge: Bool,
+        _ body: (inout ValueDecoder) throws -> Model
+    ) throws {
+        let older = hasMaxAge ? nil : treeReader.olderModels(ObjectIdentifier(Model.self))
+        guard let (tree, list) = older else {
+            return try decodeElements { models.append(try body(&$0)) }
+        }
+        let known: TypedModelList<Model> = list.typed()
+        try decodeElements(
+            skipping: { decoder, left in
+                guard let run = decoder.takeRun(most: left, from: list) else { return 0 }
+                let before = models.count
+                var node = run.lowerBound
+                while node < run.upperBound {
+                    models.append(known.models[tree.nextPosition(after: &node)])
+                }
+                return models.count - before
+            },
+            { models.append(try body(&$0)) })
+    }
+
+    /// Takes over as many as possible of the next `most` models. Returns their nodes in the older
+    /// tree.
+    @usableFromInline
+    mutating func takeRun(most: Int, from list: ModelList) -> Range<Int>? {
+        treeReader.takeRun(&reader, most: most, children, from: list)
+    }
+
     /// Returns the number of elements of the array here, as far as it is sensible to reserve memory
     /// for them.
     @usableFromInline
@@ -176,10 +212,32 @@ public struct ValueDecoder: ~Copyable {
     package mutating func decodeElements(
         numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
     ) throws {
+        try forEachElement(numberedFrom: base, skipping: { _, _ in 0 }, body)
+    }
+
+    /// Reads an array. `skip` is called before each element with the number of those left, may move
+    /// past some of them, and returns how many these were.
+    @usableFromInline
+    mutating func decodeElements(
+        skipping skip: (inout ValueDecoder, Int) -> Int, _ body: (inout ValueDecoder) throws -> Void
+    ) throws {
+        try forEachElement(numberedFrom: 0, skipping: skip, body)
+    }
+
+    @inline(__always)
+    private mutating func forEachElement(
+        numberedFrom base: Int, skipping skip: (inout ValueDecoder, Int) -> Int,
+        _ body: (inout ValueDecoder) throws -> Void
+    ) throws {
         guard let count = try reader.readArrayCount() else { throw mismatch("an array") }
         let treeReader = treeReader
         try treeReader.nested {
-            for index in 0..<count {
+            var index = 0
+            while index < count {
+                let skipped = skip(&self, count - index)
+                index += skipped
+                guard skipped == 0 else { continue }
+                defer { index += 1 }
                 let start = reader.position
                 do {
                     try body(&self)
