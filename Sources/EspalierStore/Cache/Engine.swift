@@ -369,15 +369,17 @@ final class Engine: Sendable {
     func touch(
         _ handles: some Sequence<Handle>, in lineage: String, at time: Moment
     ) {
-        let isDue = lentAccesses.with { accesses in
-            var (number, isDue) = (time.nanoseconds, false)
+        lentAccesses.with { accesses in
+            var number = time.nanoseconds
             for handle in handles {
-                if accesses.touch(handle, in: lineage, as: number) != .nothing { isDue = true }
+                switch accesses.touch(handle, in: lineage, as: number) {
+                case .nothing: break
+                case .flushNow: queue.wakeWriter()
+                case .flushLater(let deadline): queue.wakeWriter(by: deadline)
+                }
                 number += 1
             }
-            return isDue
         }
-        if isDue { queue.wakeWriter() }
     }
 
     private func count(_ finding: Finding, of target: ReadTarget, took: UInt64) -> Finding {

@@ -30,7 +30,10 @@ final class AccessLog: Sendable {
     }
 
     /// What the writer has to do after a touch was logged.
-    enum Demand { case nothing, flushLater, flushNow }
+    enum Demand: Equatable {
+        case nothing, flushNow
+        case flushLater(by: ContinuousClock.Instant)
+    }
 
     // protected by itself
     private final class Part: Sendable {
@@ -110,12 +113,13 @@ final class AccessLog: Sendable {
     private func demand() -> Demand {
         due.withLock { due in
             let isFirst = due.since == nil
-            if isFirst { due.since = .now }
+            let since = due.since ?? .now
+            due.since = since
             if !due.isNow, count.load(ordering: .relaxed) >= Self.flushCount {
                 due.isNow = true
                 return .flushNow
             }
-            return isFirst ? .flushLater : .nothing
+            return isFirst ? .flushLater(by: since + Self.flushDelay) : .nothing
         }
     }
 

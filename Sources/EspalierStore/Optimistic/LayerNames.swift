@@ -144,7 +144,8 @@ extension CommitTransaction {
 }
 
 extension FlattenedTree {
-    fileprivate var names: some Sequence<RecordName> {
+    /// The names of the nodes.
+    var names: some Collection<RecordName> {
         entries.lazy.map { RecordName(.node, $0.identifier) }
     }
 }

@@ -113,10 +113,13 @@ final class PendingWrite: Sendable {
     /// Releases the model or the operation, because the write will not be committed. A model that a
     /// thread is flattening stays until this object is released.
     func abandon() {
-        state.withLock { state in
-            if case .flattening = state { return }
-            state = .ready(.failure(.dropped))
+        let released = state.withLock { state -> State? in
+            if case .flattening = state { return nil }
+            defer { state = .ready(.failure(.dropped)) }
+            return state
         }
+        // Outside of the lock: a model that is released may run code of the app.
+        withExtendedLifetime(released) {}
     }
 }
 

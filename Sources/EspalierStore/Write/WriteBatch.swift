@@ -267,18 +267,13 @@ struct BatchSection: Sendable {
                 return nil
             }
             return RecordName(.collection, key)
-        } + tree.targets
+        } + tree.names
     }
 
     /// Whether all steps delete.
     var isDelete: Bool {
         steps.allSatisfy { if case .delete = $0 { true } else { false } }
     }
-}
-
-extension FlattenedTree {
-    /// The names of the nodes. A record keeps fields of types that the tree does not have.
-    var targets: [RecordName] { entries.map { RecordName(.node, $0.identifier) } }
 }
 
 extension CommitTransaction {
@@ -376,7 +371,9 @@ extension NormalizedCache {
     ///
     /// Other writes return at once, and a full queue drops the oldest of those that wait. Use this
     /// one where more is written than the disk can take, for example in an import: it waits, and is
-    /// never dropped. Writes that wait for room get it in the order of the calls.
+    /// never dropped. Writes that wait for room get it in the order of the calls, and at the latest
+    /// when nothing waits any more that was submitted before. The queue may then hold one such
+    /// write beyond its limit.
     ///
     /// - Parameter body: Adds the writes to a ``WriteBatch``. Called once, before the wait.
     /// - Returns: A ticket, which may still be pending. It succeeds if all steps are stored.

@@ -143,12 +143,12 @@ enum WriteOperation: Sendable {
     }
 
     /// The names of the records that the operation needs as they are stored: what it pins, the list
-    /// that it edits, and the nodes of which it keeps fields.
+    /// that it edits, and the nodes, whose records keep the fields of types that it does not have.
     var targets: [RecordName] {
         switch content {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _): tree.targets
+        case .nodes(let tree, _, _), .key(_, _, let tree, _): Array(tree.names)
         case .collection(let key, let operation, let tree, _, _):
-            (operation.isEdit ? [RecordName(.collection, key)] : []) + tree.targets
+            (operation.isEdit ? [RecordName(.collection, key)] : []) + tree.names
         case .pin(let name): [name]
         case .transaction(let body): body.targets.all
         default: sections.flatMap(\.targets)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The rules of the write queue, as a value without threads, locks and clocks.
 ///
-/// Writes take effect in the order of submission. A write never waits for room. If the queue holds
-/// more bytes than its limit:
+/// Writes take effect in the order of submission. A write never waits for room after it was
+/// submitted. If the queue holds more bytes than its limit:
 ///
 /// 1. A write is left out if a later one **overwrites all of it**: every node that it stores, as
 ///    the same types see it. Its ticket gets the result of the later write.
@@ -27,6 +27,9 @@ struct WriteQueueRules {
     private(set) var finished: UInt64 = 0
     var isClosed = false
     let limit: Int
+
+    /// The oldest write that waits; the largest number if none does.
+    var firstWaiting: UInt64 { waiting.first?.sequence ?? .max }
 
     /// The writes that were submitted and have no result yet.
     var unfinishedCount: Int { unfinished.count }
@@ -217,10 +220,12 @@ final class WriteQueue: Sendable {
         /// Whether the writer is waiting for the next submission and has no other work.
         var isWriterWaiting = false
         /// The writes that wait for room before they are submitted, the oldest first.
-        var admissions: [(number: UInt64, byteCount: Int, body: @Sendable (Bool) -> Void)] = []
+        var admissions: [Admission] = []
         var lastAdmission: UInt64 = 0
         /// The bytes of the writes that were admitted and not yet submitted.
         var reserved = 0
+        /// The last write that was admitted and then submitted.
+        var lastAdmitted: UInt64 = 0
 
         /// Whether a write of so many bytes has room. One that is larger than the limit has room in
         /// an empty queue.
@@ -228,12 +233,33 @@ final class WriteQueue: Sendable {
             let used = rules.byteCount + reserved
             return used == 0 || used + byteCount <= rules.limit
         }
+
+        /// Whether a write that waits for room is let in: if there is room, or if nothing waits any
+        /// more that was submitted before it began to wait. Without the second rule, it would wait
+        /// for as long as other writes keep the queue full. The queue then holds one such write
+        /// beyond its limit.
+        func admits(_ admission: Admission) -> Bool {
+            if hasRoom(for: admission.byteCount) { return true }
+            return reserved == 0 && rules.firstWaiting > max(admission.after, lastAdmitted)
+        }
+    }
+
+    /// A write that waits for room.
+    private struct Admission {
+        let number: UInt64
+        let byteCount: Int
+        /// The last write that was submitted before this one began to wait.
+        let after: UInt64
+        let body: @Sendable (Bool) -> Void
     }
     private let state: Mutex<State>
 
     // atomic
     /// Whether the writer has other work than to commit writes.
     private let isWoken = Atomic<Bool>(false)
+    /// When the writer's sleep ends by itself, as `DispatchTime.uptimeNanoseconds`; 0 while the
+    /// writer does not sleep. A sleep is timed by that clock, which stops while the device sleeps.
+    private let sleepEnd = Atomic<UInt64>(0)
 
     // immutable
     /// Signalled once for every submission, for every `wakeWriter` and at closing.
@@ -268,6 +294,7 @@ final class WriteQueue: Sendable {
                 isDroppable: isDroppable, isFlattenedByWriter: state.isWriterWaiting,
                 flatten: flatten)
             state.isWriterWaiting = false
+            if reserved > 0 { state.lastAdmitted = write.sequence }
             // The reserved room stays taken until `measure` counts the bytes of the write.
             return (write, state.rules.add(write, byteCount: reserved))
         }
@@ -308,7 +335,8 @@ final class WriteQueue: Sendable {
     /// keeps the room until `submit`. Calls it with false once the queue is closed. Returns the
     /// number with which `stopWaitingForRoom` takes the call back; nil if `body` was called now.
     ///
-    /// Every write that the queue holds makes room when it is taken, so nothing waits for ever.
+    /// Nothing waits for ever: the call ends at the latest when all writes that were submitted
+    /// before it are taken, and so is each write for which an earlier call has waited.
     func whenRoom(
         for byteCount: Int, _ body: @escaping @Sendable (Bool) -> Void
     ) -> UInt64? {
@@ -319,7 +347,10 @@ final class WriteQueue: Sendable {
                 return (nil, true)
             }
             state.lastAdmission += 1
-            state.admissions.append((state.lastAdmission, byteCount, body))
+            state.admissions.append(
+                Admission(
+                    number: state.lastAdmission, byteCount: byteCount,
+                    after: state.rules.submitted, body: body))
             return (state.lastAdmission, true)
         }
         if number == nil { body(isOpen) }
@@ -343,7 +374,7 @@ final class WriteQueue: Sendable {
         let (admitted, isOpen) = state.withLock { state in
             let isOpen = !state.rules.isClosed
             var admitted: [@Sendable (Bool) -> Void] = []
-            while let next = state.admissions.first, !isOpen || state.hasRoom(for: next.byteCount) {
+            while let next = state.admissions.first, !isOpen || state.admits(next) {
                 if isOpen { state.reserved += next.byteCount }
                 admitted.append(state.admissions.removeFirst().body)
             }
@@ -385,7 +416,9 @@ final class WriteQueue: Sendable {
                 continue
             }
             guard let end = deadline else {
+                sleepEnd.store(.max, ordering: .releasing)
                 work.wait()
+                sleepEnd.store(0, ordering: .releasing)
                 continue
             }
             let rest = max(0, (end - .now) / .nanoseconds(1))
@@ -393,7 +426,10 @@ final class WriteQueue: Sendable {
                 if stopWaiting() { return [] }
                 continue
             }
-            let isTimedOut = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut
+            let timeout = DispatchTime.now() + .nanoseconds(Int(rest))
+            sleepEnd.store(timeout.uptimeNanoseconds, ordering: .releasing)
+            let isTimedOut = work.wait(timeout: timeout) == .timedOut
+            sleepEnd.store(0, ordering: .releasing)
             deadline = isTimedOut ? .now : end
         }
     }
@@ -446,6 +482,24 @@ final class WriteQueue: Sendable {
         isWoken.store(true, ordering: .releasing)
         work.signal()
     }
+
+    /// Makes the writer look for other work at `deadline` or before. Does nothing if it sleeps no
+    /// longer than that anyway: waking a thread takes 10 us.
+    ///
+    /// The caller has stored the deadline under a lock. The writer takes that lock after each
+    /// sleep, when `sleepEnd` is 0 again. So a call that still finds the end of a sleep has stored
+    /// its deadline before the writer looks.
+    func wakeWriter(by deadline: ContinuousClock.Instant) {
+        let end = sleepEnd.load(ordering: .acquiring)
+        let rest = (deadline - .now).wholeNanoseconds
+        guard end == 0 || end > DispatchTime.now().uptimeNanoseconds.addingClamped(rest) else {
+            return
+        }
+        wakeWriter()
+    }
+
+    /// Whether the writer sleeps.
+    var isWriterAsleep: Bool { sleepEnd.load(ordering: .acquiring) != 0 }
 
     // MARK: Waiting
 

@@ -79,14 +79,16 @@ final class WriterThread: Sendable {
         guard StackSpace.isLeft(WriteQueue.requiredStack), turn.try() else { return }
         defer { turn.unlock() }
         guard queue.take(next: write) else { return }
-        let deadline = committer.deadline
         AppCodeScope.run {
             commit(nextGroup(of: [write]).group)
             committer.trainFirstDictionary()
         }
         // The writer does the rest. It may be asleep with an older deadline.
-        let isLater = committer.deadline.map { $0 != deadline } ?? false
-        if isLater || committer.hasWork || !write.ticket.isCommitted { queue.wakeWriter() }
+        if committer.hasWork || !write.ticket.isCommitted {
+            queue.wakeWriter()
+        } else if let deadline = committer.deadline {
+            queue.wakeWriter(by: deadline)
+        }
     }
 
     private typealias FlattenedWrite = (

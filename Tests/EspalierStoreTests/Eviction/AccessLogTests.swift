@@ -24,10 +24,11 @@ struct AccessLogTests {
     }
 
     @Test("The first touch demands a flush later, and one of many touches demands a flush now")
-    func demands() {
+    func demands() throws {
         let log = AccessLog()
         for _ in 0..<2 {
-            #expect(log.touch(Handle(1), in: "a") == .flushLater)
+            let first = log.touch(Handle(1), in: "a")
+            #expect(first == .flushLater(by: try #require(log.deadline)))
             for handle in 2..<UInt64(AccessLog.flushCount) {
                 guard log.touch(Handle(handle), in: "a") == .nothing,
                     log.touch(Handle(1), in: "a") == .nothing

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierStore
@@ -55,6 +56,45 @@ struct AwaitedRoomTests {
         }
         #expect(write != nil && queue.pending.byteCount == before + 40_000)
         #expect(queue.whenRoom(for: 40_000) { _ in } != nil)
+    }
+
+    @Test("Writes that wait for room are let in while others keep the queue full")
+    func fullQueue() throws {
+        let queue = WriteQueue(
+            limit: .kibibytes(16),
+            WriteFailures(
+                StatisticsRecorder(), Broadcast<CacheEvent>(buffering: .bufferingNewest(16))))
+        func submit(_ reserved: Int = 0) throws -> PendingWrite {
+            try #require(
+                queue.submit(coalescingKey: nil, isDroppable: reserved == 0, reserved: reserved) {
+                    .barrier
+                })
+        }
+        for _ in 0..<32 { _ = try submit() }
+        let full = queue.pending.byteCount
+        #expect(full == 16 * PendingWrite.assumedByteCount)
+        let admitted = Mutex<[Int]>([])
+        for number in 0..<3 {
+            #expect(
+                queue.whenRoom(for: 15_000) { _ in admitted.withLock { $0.append(number) } } != nil)
+        }
+        var largest = 0
+        for round in 0..<100 {
+            let before = admitted.withLock(\.count)
+            let taken = try #require(queue.take(atMost: 1, until: nil))
+            // The room is used at once, or only after the next write.
+            if round % 2 == 0 { _ = try submit() }
+            if admitted.withLock(\.count) > before {
+                #expect(admitted.withLock(\.count) == before + 1)
+                _ = try submit(15_000)
+            }
+            if round % 2 == 1 { _ = try submit() }
+            for write in taken { queue.finish(write, .success(())) }
+            largest = max(largest, queue.pending.byteCount)
+        }
+        #expect(admitted.withLock { $0 } == [0, 1, 2])
+        #expect(largest <= full + 15_000)
+        #expect(queue.awaitingRoom == 0)
     }
 
     @Test("A write that does not fit in an empty queue is submitted, and so is the one behind it")
