@@ -110,11 +110,17 @@ struct Remembering: ParsableCommand {
         try compare("the tree written again, unchanged", on, off) { cache, round in
             try cache.set(copies[round % 2]).wait()
         }
+        // Each write differs from the one before by six texts, in both caches.
+        var (current, number) = (timeline, -1)
         try compare(
             "the tree written again, 1 % changed", on, off,
-            before: { _ = try $0.hit(Timeline.self, "Timeline:\(timeline.id)") }
-        ) { cache, round in
-            try cache.set(timeline.changed(round)).wait()
+            before: {
+                number += 1
+                if number % 2 == 0 { current = current.changed(number / 2) }
+                _ = try $0.hit(Timeline.self, "Timeline:\(timeline.id)")
+            }
+        ) { cache, _ in
+            try cache.set(current).wait()
         }
     }
 

@@ -98,8 +98,8 @@ struct KeepableWrite: Sendable {
         var earlier = memory.findWrite(key)
         if let known = earlier, known.policy != policy { earlier = nil }
         earlier?.noteUse()
-        // The earlier write may come from a thread with a larger stack.
         var stack = StackSpace()
+        // The earlier write may come from a thread with a larger stack.
         if let earlier, stack.hasSpace(toCompare: earlier.operation.levels),
             haveSameEncoding(earlier.models, models)
         {

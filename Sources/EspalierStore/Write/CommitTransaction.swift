@@ -105,7 +105,7 @@ final class CommitTransaction {
         do {
             counterTable = try CounterTable(loading: transaction, keyspaces)
             counterTable.value.commits += 1
-            lifetime = try transaction.lifetimeCounters(keyspaces)
+            lifetime = try committed?.lifetime ?? transaction.lifetimeCounters(keyspaces)
             storedExpiryMark = try transaction.expiryMark(keyspaces)
             expiryMark = storedExpiryMark
             let counters = counterTable.value
@@ -483,6 +483,7 @@ struct CommittedTables {
     var shapes: ShapeTable
     var dictionaries: DictionaryTable
     let pinned: PinnedRecords
+    let lifetime: LifetimeCounters
     let verified: VerifiedIndexEntries
     let layers: LayerTable
     var knownCycles = KnownCycles()

@@ -321,8 +321,8 @@ final class Committer: Sendable {
         state.withLock { state in
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
-                pinned: commit.pins.known, verified: commit.index.verified,
-                layers: commit.layers,
+                pinned: commit.pins.known, lifetime: commit.lifetime,
+                verified: commit.index.verified, layers: commit.layers,
                 knownCycles: commit.knownCycles, keptByPins: commit.keptByPins,
                 nextExpiryGroup: commit.expiryScan.next)
             state.asOf = (generation.name, outcome.number)

@@ -73,8 +73,8 @@ struct CopiedPagesTests {
             commit.pins.publish()
             tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
-                pinned: commit.pins.known, verified: commit.index.verified,
-                layers: commit.layers)
+                pinned: commit.pins.known, lifetime: commit.lifetime,
+                verified: commit.index.verified, layers: commit.layers)
             let (freed, used) = try lastCommit()
             // The pages that are new in the file, and a page for each page that was copied.
             cost.taken = freed + used - usedBefore
