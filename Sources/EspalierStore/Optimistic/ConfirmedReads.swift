@@ -100,6 +100,29 @@ extension LayerTable {
     }
 }
 
+extension SnapshotReader {
+    /// Returns the identifiers of records, as far as they have one. A record that an optimistic
+    /// change has deleted has one, too: it comes back when the change is rolled back.
+    func identifiers(of handles: Set<Handle>, _ treeReader: TreeReader) -> [String] {
+        var identifiers: [String] = []
+        var nameless: Set<Handle> = []
+        for handle in handles {
+            if let identifier = treeReader.identifier(of: handle) {
+                identifiers.append(identifier)
+            } else {
+                nameless.insert(handle)
+            }
+        }
+        guard !nameless.isEmpty, let layers = try? LayerTable(of: generation, snapshot) else {
+            return identifiers
+        }
+        for (name, record) in layers.records where nameless.contains(record.handle) {
+            identifiers.append(name.identifier.string)
+        }
+        return identifiers
+    }
+}
+
 /// How much of a snapshot is not confirmed.
 package struct PendingCounts: Sendable, Hashable {
     /// Optimistic changes, those of operations included.

@@ -445,7 +445,7 @@ package final class SnapshotReader {
             treeReader = try self.treeReader(rule, noting)
             reason = treeReader.reason(forMissing: entry) { try body(treeReader) }
         }
-        if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
+        if let noting { names.formUnion(identifiers(of: noting.handles, treeReader)) }
         if notesExpired { expired = Set(treeReader.expired).compactMap(treeReader.name) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable

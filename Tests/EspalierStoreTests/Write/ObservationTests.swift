@@ -85,6 +85,25 @@ struct ObservationTests {
         }
     }
 
+    @Test(
+        "An observer sees a part again whose optimistic deletion is rolled back",
+        .timeLimit(.minutes(1)))
+    func rolledBackDeletion() async throws {
+        try await withCache { cache in
+            let messages = (1...3).map { Message("m:\($0)", from: Person("p:\($0)", "Ada")) }
+            try await cache.set(Feed("f", messages: messages)).committed
+            var states = cache.updates(of: Feed.self, "f").makeAsyncIterator()
+            #expect(await states.next()??.messages.count == 3)
+            let change = cache.optimistically { $0.delete("m:2") }
+            #expect(await states.next()??.messages.map(\.sender.name).count == 2)
+            // The next read notes the names while the part is not there.
+            try await cache.set(Person("p:1", "Eva")).committed
+            #expect(await states.next()??.messages[0].sender.name == "Eva")
+            try await change.rollback().committed
+            #expect(await states.next()??.messages.count == 3)
+        }
+    }
+
     @Test("An observer of a tree with a lost record is told when the record is there again")
     func restored() async throws {
         let message = Message("m:1", from: Person("a", "Ada"))
