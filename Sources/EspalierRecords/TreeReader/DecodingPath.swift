@@ -34,7 +34,7 @@ struct DecodingPath {
     private var serial = 0
     /// The children of the records being decoded, one run for each record.
     var children: [Handle] = []
-    private var visited = HandleSet()
+    var visited = HandleSet()
     /// Records in memory of their own, each with the depth of the path at which it is in use.
     private var owners: [(depth: Int, owner: RecordBuffer)] = []
     /// Cuts below steps of the path: the step, and the outer step at which the reference was cut.
@@ -183,6 +183,8 @@ struct HandleSet {
 
     private var slots: [Slot] = []
     private var count = 0
+    /// How large the first table is: a power of two.
+    var firstTable = 64
     // Most reads meet few records, which are compared one by one, without a table.
     private static let listed = 8
 
@@ -217,7 +219,7 @@ struct HandleSet {
 
     private mutating func grow() {
         let old = slots
-        slots = [Slot](repeating: Slot(), count: max(64, old.count * 4))
+        slots = [Slot](repeating: Slot(), count: max(firstTable, old.count * 4))
         count = 0
         for slot in old where slot.handle != 0 { _ = place(slot) }
     }

@@ -43,8 +43,7 @@ package final class RecordedTree: Sendable {
     /// What a subtree counts, in less memory than `ReadCounts`. A read that counts more is not
     /// kept.
     struct Counts: Sendable {
-        /// At least the levels below the record: those from the record to the deepest one that the
-        /// read had reached when it left the record.
+        /// An upper bound of the levels below the record: the read may have been deeper before.
         var depth: Int16 = 0
         var records: Int32 = 0
         var logicalNodes: Int32 = 0
@@ -77,11 +76,12 @@ package final class RecordedTree: Sendable {
     let hasRepeats: Bool
     /// The deepest level.
     package let depth: Int
-    /// The smallest and the largest handle.
-    private let range: ClosedRange<UInt64>
+    /// The smallest handle and the largest one, or more.
+    let range: ClosedRange<UInt64>
 
     init(
-        entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts
+        entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts,
+        range: ClosedRange<UInt64>
     ) {
         let nodes = hasRepeats ? Self.markingOpen(nodes) : nodes
         depth = total.depth
@@ -95,23 +95,17 @@ package final class RecordedTree: Sendable {
         self.nodes = nodes
         self.lists = lists
         self.hasRepeats = hasRepeats
-        var (low, high) = (UInt64.max, UInt64.min)
-        for node in nodes {
-            low = min(low, node.handle.rawValue)
-            high = max(high, node.handle.rawValue)
-        }
-        for entry in entries {
-            low = min(low, entry.rawValue)
-            high = max(high, entry.rawValue)
-        }
-        range = low <= high ? low...high : 0...0
+        self.range = range
     }
 
     /// Makes a tree of records without their models.
     package convenience init(of records: [Handle]) {
+        let handles = records.lazy.map(\.rawValue)
+        let (low, high) = (handles.min() ?? 0, handles.max() ?? 0)
         self.init(
             entries: records, nodes: [], lists: [], hasRepeats: false,
-            total: ReadCounts(depth: 0, logicalNodes: 0, bytes: 0, records: records.count))
+            total: ReadCounts(depth: 0, logicalNodes: 0, bytes: 0, records: records.count),
+            range: low...high)
     }
 
     /// The records that have others below them.

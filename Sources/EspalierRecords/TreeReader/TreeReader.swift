@@ -133,6 +133,8 @@ package final class TreeReader {
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
+        // Such a read meets all elements of the arrays above the change.
+        if recorder?.olderTree != nil { state.path.visited.firstTable = 256 }
     }
 
     // MARK: Reads

@@ -62,6 +62,8 @@ package final class TreeRecorder {
         fileprivate var isUncacheable = false
         /// Whether a part of the older tree was used.
         fileprivate var hasReused = false
+        /// The smallest and the largest handle that were noted, those of the older tree aside.
+        fileprivate var (low, high) = (UInt64.max, UInt64.min)
     }
     private let state = Confined(State())
 
@@ -82,12 +84,15 @@ package final class TreeRecorder {
 
     /// Notes a record that the read depends on and that has no model of its own: that of a key, a
     /// collection or a segment.
-    func depend(on handle: Handle) { state.value.entries.append(handle) }
+    func depend(on handle: Handle) {
+        state.value.entries.append(handle)
+        state.value.extendRange(to: handle)
+    }
 
     /// Notes a record that the read is about to decode, if models are not kept.
     @usableFromInline
     func note(_ handle: Handle, as type: ObjectIdentifier, _ isCacheable: () -> Bool) {
-        state.value.entries.append(handle)
+        depend(on: handle)
         guard type != state.value.lastType else { return }
         state.value.lastType = type
         if !state.value.types.contains(type) {
@@ -253,9 +258,14 @@ package final class TreeRecorder {
         guard !state.value.isUncacheable, RecordedTree.Counts.hold(treeReader.total) else {
             return nil
         }
+        var (low, high) = (state.value.low, state.value.high)
+        if state.value.hasReused, let older = olderTree?.range {
+            (low, high) = (min(low, older.lowerBound), max(high, older.upperBound))
+        }
         return RecordedTree(
             entries: state.value.entries, nodes: state.value.nodes, lists: state.value.lists,
-            hasRepeats: state.value.hasRepeats, total: treeReader.total)
+            hasRepeats: state.value.hasRepeats, total: treeReader.total,
+            range: low <= high ? low...high : 0...0)
     }
 }
 
@@ -286,7 +296,14 @@ extension TreeRecorder.State {
                     node: node, before: counts, next: 0, end: 0, mask: 0, isRepeated: isRepeated))
         }
         nodes.append(RecordedTree.Node(handle))
+        extendRange(to: handle)
         if isRepeated { hasRepeats = true }
+    }
+
+    @inline(__always)
+    fileprivate mutating func extendRange(to handle: Handle) {
+        low = min(low, handle.rawValue)
+        high = max(high, handle.rawValue)
     }
 
     @inline(__always)
@@ -322,6 +339,7 @@ extension TreeRecorder.State {
         var node = RecordedTree.Node(handle)
         node.isRepeat = !isLeaf
         nodes.append(node)
+        extendRange(to: handle)
     }
 
     fileprivate func isDecoding(_ handle: Handle) -> Bool {

@@ -113,13 +113,31 @@ extension SnapshotReader {
                 nameless.insert(handle)
             }
         }
-        guard !nameless.isEmpty, let layers = try? LayerTable(of: generation, snapshot) else {
-            return identifiers
-        }
-        for (name, record) in layers.records where nameless.contains(record.handle) {
+        let layers = generation.keyspaces.layers
+        guard !nameless.isEmpty, let entries = try? snapshot.statistics(of: layers).entries,
+            entries > 0
+        else { return identifiers }
+        for handle in nameless {
+            guard let name = try? layeredName(at: handle) else { continue }
             identifiers.append(name.identifier.string)
         }
         return identifiers
+    }
+
+    /// Returns the name of a record that has layers; nil if it has none.
+    private func layeredName(at handle: Handle) throws -> RecordName? {
+        let key = EntryKey(.record, handle.rawValue)
+        var bytes: [UInt8] = []
+        try snapshot.forEach(in: generation.keyspaces.layers, from: key.bytes(part: 0)) {
+            guard EntryKey($0) == key else { return false }
+            bytes += try ByteReader.reading($1) { try $0.bytes(count: $0.end) }
+            return true
+        }
+        guard !bytes.isEmpty else { return nil }
+        return try ByteReader.reading(bytes) { reader in
+            reader = reader.limited(to: try reader.verifiedEnd(seed: key.number))
+            return try RecordName(reading: &reader)
+        }
     }
 }
 

@@ -372,8 +372,8 @@ extension NormalizedCache {
     /// Other writes return at once, and a full queue drops the oldest of those that wait. Use this
     /// one where more is written than the disk can take, for example in an import: it waits, and is
     /// never dropped. Writes that wait for room get it in the order of the calls, and at the latest
-    /// when nothing waits any more that was submitted before. The queue may then hold one such
-    /// write beyond its limit.
+    /// when nothing waits any more that was submitted before. A queue that is full then drops other
+    /// writes for it, or holds one such write beyond its limit if it must not drop any.
     ///
     /// - Parameter body: Adds the writes to a ``WriteBatch``. Called once, before the wait.
     /// - Returns: A ticket, which may still be pending. It succeeds if all steps are stored.

@@ -28,7 +28,7 @@ struct WriteQueueRules {
     var isClosed = false
     let limit: Int
 
-    /// The oldest write that waits; the largest number if none does.
+    /// The number of the oldest write that waits; the largest number if none does.
     var firstWaiting: UInt64 { waiting.first?.sequence ?? .max }
 
     /// The writes that were submitted and have no result yet.
@@ -236,8 +236,8 @@ final class WriteQueue: Sendable {
 
         /// Whether a write that waits for room is let in: if there is room, or if nothing waits any
         /// more that was submitted before it began to wait. Without the second rule, it would wait
-        /// for as long as other writes keep the queue full. The queue then holds one such write
-        /// beyond its limit.
+        /// for as long as other writes keep the queue full. Those that may be dropped are then
+        /// dropped for it. If none may, the queue holds one such write beyond its limit.
         func admits(_ admission: Admission) -> Bool {
             if hasRoom(for: admission.byteCount) { return true }
             return reserved == 0 && rules.firstWaiting > max(admission.after, lastAdmitted)
@@ -335,8 +335,8 @@ final class WriteQueue: Sendable {
     /// keeps the room until `submit`. Calls it with false once the queue is closed. Returns the
     /// number with which `stopWaitingForRoom` takes the call back; nil if `body` was called now.
     ///
-    /// Nothing waits for ever: the call ends at the latest when all writes that were submitted
-    /// before it are taken, and so is each write for which an earlier call has waited.
+    /// Every wait ends: at the latest when all writes are taken that were submitted before the
+    /// call, and each write that was admitted before.
     func whenRoom(
         for byteCount: Int, _ body: @escaping @Sendable (Bool) -> Void
     ) -> UInt64? {
@@ -369,8 +369,9 @@ final class WriteQueue: Sendable {
         admit()
     }
 
-    /// Lets in the writes for which there is room now.
-    private func admit() {
+    /// Lets in the writes for which there is room now. The writer calls it once it has put back
+    /// what it does not commit.
+    func admit() {
         let (admitted, isOpen) = state.withLock { state in
             let isOpen = !state.rules.isClosed
             var admitted: [@Sendable (Bool) -> Void] = []
@@ -405,10 +406,7 @@ final class WriteQueue: Sendable {
                 state.isWriterWaiting = taken.isEmpty
                 return (taken, state.rules.isClosed)
             }
-            if !taken.isEmpty {
-                admit()
-                return taken
-            }
+            if !taken.isEmpty { return taken }
             if isClosed { return nil }
             if isWoken.exchange(false, ordering: .acquiringAndReleasing) {
                 if stopWaiting() { return [] }
@@ -486,9 +484,9 @@ final class WriteQueue: Sendable {
     /// Makes the writer look for other work at `deadline` or before. Does nothing if it sleeps no
     /// longer than that anyway: waking a thread takes 10 us.
     ///
-    /// The caller has stored the deadline under a lock. The writer takes that lock after each
-    /// sleep, when `sleepEnd` is 0 again. So a call that still finds the end of a sleep has stored
-    /// its deadline before the writer looks.
+    /// The caller has stored the deadline under a lock. The writer looks under that lock before
+    /// each `take`, when `sleepEnd` is 0. So a call that finds the end of a sleep has stored its
+    /// deadline before the writer looks again.
     func wakeWriter(by deadline: ContinuousClock.Instant) {
         let end = sleepEnd.load(ordering: .acquiring)
         let rest = (deadline - .now).wholeNanoseconds
@@ -498,7 +496,7 @@ final class WriteQueue: Sendable {
         wakeWriter()
     }
 
-    /// Whether the writer sleeps.
+    /// Whether the writer sleeps. For tests.
     var isWriterAsleep: Bool { sleepEnd.load(ordering: .acquiring) != 0 }
 
     // MARK: Waiting

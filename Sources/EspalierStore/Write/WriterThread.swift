@@ -60,6 +60,7 @@ final class WriterThread: Sendable {
                     if !taken.isEmpty {
                         let (group, rest) = nextGroup(of: taken)
                         queue.putBack(rest)
+                        queue.admit()
                         commit(group)
                     }
                     return committer.maintain(isIdle: taken.isEmpty)

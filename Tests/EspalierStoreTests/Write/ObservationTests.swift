@@ -95,10 +95,7 @@ struct ObservationTests {
             var states = cache.updates(of: Feed.self, "f").makeAsyncIterator()
             #expect(await states.next()??.messages.count == 3)
             let change = cache.optimistically { $0.delete("m:2") }
-            #expect(await states.next()??.messages.map(\.sender.name).count == 2)
-            // The next read notes the names while the part is not there.
-            try await cache.set(Person("p:1", "Eva")).committed
-            #expect(await states.next()??.messages[0].sender.name == "Eva")
+            #expect(await states.next()??.messages.count == 2)
             try await change.rollback().committed
             #expect(await states.next()??.messages.count == 3)
         }
