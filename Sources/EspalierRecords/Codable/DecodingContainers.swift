@@ -125,11 +125,17 @@ struct KeyedFieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 /// The unkeyed container of a value: its elements, from the first. An element that can't be read
 /// stays the next one.
+///
+/// Lists that leave out what they can't decode rely on that: they decode the element again, as a
+/// type that fits all values. An element whose record can't be opened fits no type, so it is passed
+/// once it has failed twice. Otherwise such a list would never end.
 struct ElementDecoding: UnkeyedDecodingContainer {
     private let frame: DecodingFrame
     private let elementCount: Int
     private var position: Int
     private(set) var currentIndex = 0
+    /// The element that has failed once because its record can't be opened.
+    private var failedIndex: Int?
 
     init(_ frame: DecodingFrame) throws {
         guard var values = try frame.wholeValue() else { throw frame.missing([Any].self) }
@@ -222,9 +228,25 @@ struct ElementDecoding: UnkeyedDecodingContainer {
             advance(to: values.reader.position)
             return result
         } catch {
-            throw frame.thrown(
-                placed(error, in: values.treeReader), at: BridgeKey(index: currentIndex), as: type)
+            let placed = placed(error, in: values.treeReader)
+            let thrown = frame.thrown(placed, at: BridgeKey(index: currentIndex), as: type)
+            let failure = ReadFailure(placed)
+            if failure.leavesOut || failure.isFinal { passIfFailedBefore() }
+            throw thrown
         }
+    }
+
+    private mutating func passIfFailedBefore() {
+        guard failedIndex == currentIndex else {
+            failedIndex = currentIndex
+            return
+        }
+        guard var values = try? here(Any.self), (try? values.skipValue()) != nil else {
+            // The bytes are damaged.
+            currentIndex = elementCount
+            return
+        }
+        advance(to: values.reader.position)
     }
 
     private func placed(_ error: any Error, in treeReader: TreeReader) -> any Error {

@@ -16,13 +16,16 @@ package final class FieldPlan {
         var names: [String] = []
         var slots: [Identifier: Int] = [:]
         offsets.reserveCapacity(count)
-        for slot in 0..<count {
+        for _ in 0..<count {
             if shape == nil {
                 guard let name = try reader.readString() else {
-                    throw .malformed("a field name that is not text")
+                    // An entry of a map with other keys, which a type takes for its fields.
+                    try reader.skipValue()
+                    try reader.skipValue()
+                    continue
                 }
                 names.append(name)
-                if slots[Identifier(name)] == nil { slots[Identifier(name)] = slot }
+                if slots[Identifier(name)] == nil { slots[Identifier(name)] = offsets.count }
             }
             offsets.append(reader.position)
             try reader.skipValue()
