@@ -126,6 +126,16 @@ extension BridgeFrame {
     }
 }
 
+/// The text of a dictionary's key, with the number that it may stand for.
+struct DictionaryKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { Int(stringValue) }
+
+    init(_ text: String) { stringValue = text }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(String(intValue)) }
+}
+
 /// A step of a `codingPath`: the name of a field, or the index of an element.
 struct BridgeKey: CodingKey {
     let stringValue: String

@@ -104,7 +104,9 @@ final class ArrayDecoding<Element>: DecodingStrategy<[Element]> {
     override func decode(from decoder: inout ValueDecoder) throws -> [Element] {
         var result: [Element] = []
         result.reserveCapacity(decoder.expectedCount())
+        let start = decoder.position
         try decoder.decodeElements { result.append(try element.decode(from: &$0)) }
+        decoder.noteMemory(of: result.count, stride: MemoryLayout<Element>.stride, from: start)
         return result
     }
 }
@@ -115,7 +117,9 @@ final class ListDecoding<List: RangeReplaceableCollection>: DecodingStrategy<Lis
 
     override func decode(from decoder: inout ValueDecoder) throws -> List {
         var result = List()
+        let start = decoder.position
         try decoder.decodeElements { result.append(try element.decode(from: &$0)) }
+        decoder.noteMemory(of: result.count, stride: MemoryLayout<List.Element>.stride, from: start)
         return result
     }
 }
@@ -126,7 +130,9 @@ final class SetDecoding<Element: Hashable>: DecodingStrategy<Set<Element>> {
 
     override func decode(from decoder: inout ValueDecoder) throws -> Set<Element> {
         var result: Set<Element> = []
+        let start = decoder.position
         try decoder.decodeElements { result.insert(try element.decode(from: &$0)) }
+        decoder.noteMemory(of: result.count, stride: 2 * MemoryLayout<Element>.stride, from: start)
         return result
     }
 }
@@ -137,9 +143,7 @@ final class DictionaryDecoding<Key: Hashable, Value>: DecodingStrategy<[Key: Val
     override var needsPath: Bool { key.needsPath || value.needsPath }
 
     override func decode(from decoder: inout ValueDecoder) throws -> [Key: Value] {
-        var result: [Key: Value] = [:]
-        try decoder.decodeEntries(
-            key: { try key.decode(from: &$0) }, value: { result[$1] = try value.decode(from: &$0) })
-        return result
+        try decoder.decodeDictionary(
+            key: { try key.decode(from: &$0) }, value: { try value.decode(from: &$0) })
     }
 }

@@ -97,6 +97,16 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension MissReason {
+    /// Whether the read has reached a limit of ``TreeLimits``.
+    package var isLimit: Bool {
+        switch self {
+        case .tooLarge, .tooDeep: true
+        default: false
+        }
+    }
+}
+
 /// The error that decoders throw where a value can't be read. It gains its path on the way up.
 package struct ReadFailure: Error {
     package enum Cause: Equatable {

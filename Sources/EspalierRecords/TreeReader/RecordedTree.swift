@@ -76,18 +76,22 @@ package final class RecordedTree: Sendable {
     let hasRepeats: Bool
     /// The deepest level.
     package let depth: Int
+    /// The nodes of the tree, each counted as often as it occurs.
+    package let logicalNodes: Int
     /// The smallest handle and the largest one, or more.
     let range: ClosedRange<UInt64>
 
     init(
         entries: [Handle], nodes: [Node], lists: [ModelList], hasRepeats: Bool, total: ReadCounts,
-        range: ClosedRange<UInt64>
+        moreBytes: Int = 0, range: ClosedRange<UInt64>
     ) {
         let nodes = hasRepeats ? Self.markingOpen(nodes) : nodes
         depth = total.depth
+        logicalNodes = total.logicalNodes
         ownBytes =
             entries.capacity * 8 + nodes.capacity * MemoryLayout<Node>.stride
-            + lists.reduce(0) { $0 + $1.byteCount }
+            + lists.reduce(moreBytes) { $0 + $1.byteCount }
+        self.moreBytes = moreBytes
         let models = lists.reduce(0) { $0 + $1.count }
         modelsPerNode = Double(models) / Double(max(nodes.count, 1))
         isWasteful = models > 2 * nodes.count + 32
@@ -152,6 +156,10 @@ package final class RecordedTree: Sendable {
 
     /// The memory that the tree takes, apart from what its models refer to: text and arrays.
     package let ownBytes: Int
+    /// The memory of its arrays beyond the estimate from the bytes of its records.
+    private let moreBytes: Int
+    /// The part of `moreBytes` that a newer tree takes over together with the lists of models.
+    var moreBytesOfModels: Int { nodes.isEmpty ? 0 : moreBytes }
     /// How many models the lists have for each node: those included that only older trees had.
     package let modelsPerNode: Double
 

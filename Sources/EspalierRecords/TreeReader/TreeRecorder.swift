@@ -60,6 +60,8 @@ package final class TreeRecorder {
         fileprivate var hasRepeats = false
         /// Whether a type was met whose models must not be kept.
         fileprivate var isUncacheable = false
+        /// The memory of models beyond the estimate from the bytes of their records.
+        fileprivate var moreBytes = 0
         /// Whether a part of the older tree was used.
         fileprivate var hasReused = false
         /// The smallest and the largest handle that were noted, those of the older tree aside.
@@ -104,6 +106,9 @@ package final class TreeRecorder {
     /// Notes that a model of a type was made whose instances must not be shared by reads.
     @usableFromInline
     func noteUncacheable() { state.value.isUncacheable = true }
+
+    /// Adds memory that models take beyond the estimate from the bytes of their records.
+    func note(moreBytes count: Int) { state.value.moreBytes += count }
 
     /// Notes that a reference in the record being decoded was cut: its model, and those above,
     /// depend on the way that led here.
@@ -185,9 +190,7 @@ package final class TreeRecorder {
         _ handle: Handle, list: Int, within limits: ReadCounts
     ) -> (position: Int, counts: ReadCounts)? {
         guard let tree = olderTree else { return nil }
-        let frame = state.value.frames.last
-        var candidate = frame.map { Int($0.next) } ?? state.value.next
-        let end = frame.map { Int($0.end) } ?? tree.nodes.count
+        var (candidate, end) = state.value.siblingsLeft(in: tree)
         var searched = 0
         while candidate < end, tree.nodes[candidate].handle != handle {
             candidate += Int(tree.nodes[candidate].size)
@@ -217,9 +220,7 @@ package final class TreeRecorder {
         list: Int, within limits: ReadCounts, isNext: (Handle) -> Bool, take: (Handle) -> Void
     ) -> (nodes: Range<Int>, counts: ReadCounts)? {
         guard let tree = olderTree else { return nil }
-        let frame = state.value.frames.last
-        let start = frame.map { Int($0.next) } ?? state.value.next
-        let end = frame.map { Int($0.end) } ?? tree.nodes.count
+        let (start, end) = state.value.siblingsLeft(in: tree)
         var run = start
         var counts = ReadCounts()
         // The nodes of the subtree are looked at last: there may be many.
@@ -265,11 +266,18 @@ package final class TreeRecorder {
         return RecordedTree(
             entries: state.value.entries, nodes: state.value.nodes, lists: state.value.lists,
             hasRepeats: state.value.hasRepeats, total: treeReader.total,
+            moreBytes: state.value.moreBytes + (olderTree?.moreBytesOfModels ?? 0),
             range: low <= high ? low...high : 0...0)
     }
 }
 
 extension TreeRecorder.State {
+    /// Where the record being decoded has its next child in the older tree, and the end of them.
+    fileprivate func siblingsLeft(in tree: RecordedTree) -> (next: Int, end: Int) {
+        guard let frame = frames.last else { return (next, tree.nodes.count) }
+        return (Int(frame.next), Int(frame.end))
+    }
+
     /// Notes that the model of the record being decoded depends on more than the records below.
     fileprivate mutating func taint() {
         if let last = frames.indices.last { frames[last].isTainted = true }

@@ -207,6 +207,32 @@ public struct ValueDecoder: ~Copyable {
         return min((try? ahead.readArrayCount()) ?? 0, 1_024)
     }
 
+    @usableFromInline
+    package var position: Int { reader.position }
+
+    /// Notes how much memory a container of values takes, for a read that is kept in memory: a
+    /// small integer takes eight bytes in an array, and one in a record.
+    ///
+    /// - Parameters:
+    ///   - stride: The memory of an element, apart from what it refers to.
+    ///   - start: The position of the container.
+    @usableFromInline
+    package func noteMemory(of count: Int, stride: Int, from start: Int) {
+        guard let recorder = treeReader.recorder, count > 0 else { return }
+        let memory = 32 + count * stride
+        let estimate = Self.memoryPerByte * (reader.position - start)
+        // Long text elsewhere in the record takes less than its estimate.
+        guard memory > 2 * estimate else { return }
+        var first = reader
+        first.position = start
+        // The memory of a node is estimated from the bytes of its own record.
+        if (try? first.readArrayCount()) != nil, (try? first.kind()) == .child { return }
+        recorder.note(moreBytes: memory - estimate)
+    }
+
+    /// How many bytes of memory a value takes for each byte in its record: an estimate.
+    package static var memoryPerByte: Int { 3 }
+
     /// Reads an array that continues another one. The paths of failures count from `base`.
     @inline(__always)
     package mutating func decodeElements(

@@ -55,7 +55,10 @@ extension Set: FieldValue where Element: FieldValue {
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Set<Element> {
         var result: Set<Element> = []
+        let start = decoder.position
         try decoder.decodeElements { result.insert(try Element.decodeValue(from: &$0)) }
+        // A hash table is half full.
+        decoder.noteMemory(of: result.count, stride: 2 * MemoryLayout<Element>.stride, from: start)
         return result
     }
 
@@ -78,11 +81,8 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
 
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Key: Value] {
-        var result: [Key: Value] = [:]
-        try decoder.decodeEntries(
-            key: { try Key.decodeValue(from: &$0) },
-            value: { result[$1] = try Value.decodeValue(from: &$0) })
-        return result
+        try decoder.decodeDictionary(
+            key: { try Key.decodeValue(from: &$0) }, value: { try Value.decodeValue(from: &$0) })
     }
 
     /// Compares the entries with equal keys: `==` alone does not tell what keys write.
@@ -112,6 +112,80 @@ extension ValueDecoder {
         } catch {
             try leaveOutOptional(error, start)
             return nil
+        }
+    }
+
+    /// Reads a dictionary. One that has written itself by its own `encode(to:)` is read, too: with
+    /// text for keys that stand for a `CodingKey`, and an array of keys and values for all others.
+    @inlinable
+    package mutating func decodeDictionary<Key: Hashable, Value>(
+        key: (inout ValueDecoder) throws -> Key, value: (inout ValueDecoder) throws -> Value
+    ) throws -> [Key: Value] {
+        var result: [Key: Value] = [:]
+        let start = position
+        if !(Key.self is any CodingKeyRepresentable.Type), try kind() == .array {
+            try decodePairs {
+                let decoded = try key(&$0)
+                result[decoded] = try value(&$0)
+            }
+        } else {
+            try decodeEntries(
+                key: { try $0.decodeKey(key) }, value: { result[$1] = try value(&$0) })
+        }
+        noteMemory(
+            of: result.count,
+            stride: 2 * (MemoryLayout<Key>.stride + MemoryLayout<Value>.stride), from: start)
+        return result
+    }
+
+    @inlinable
+    mutating func decodeKey<Key>(_ body: (inout ValueDecoder) throws -> Key) throws -> Key {
+        let before = fork()
+        do {
+            return try body(&self)
+        } catch {
+            guard let key = try before.codingKey(as: Key.self) else { throw error }
+            try self.moveBehindValue(of: before)
+            return key
+        }
+    }
+
+    /// Returns the text here as a key that stands for a `CodingKey`; nil for any other key.
+    @usableFromInline
+    func codingKey<Key>(as type: Key.Type) throws -> Key? {
+        guard let type = type as? any CodingKeyRepresentable.Type, try kind() == .string else {
+            return nil
+        }
+        var ahead = fork()
+        return type.init(codingKey: DictionaryKey(try ahead.decodeString())) as? Key
+    }
+
+    /// Moves behind the value at which `other` stands.
+    @usableFromInline
+    mutating func moveBehindValue(of other: borrowing ValueDecoder) throws {
+        reader.position = other.reader.position
+        try reader.skipValue()
+    }
+
+    /// Reads an array of keys and values with `body`, which reads one of each. A pair of which a
+    /// record is deleted is left out.
+    @usableFromInline
+    mutating func decodePairs(_ body: (inout ValueDecoder) throws -> Void) throws {
+        guard let count = try reader.readArrayCount() else { throw mismatch("an array") }
+        guard count.isMultiple(of: 2) else {
+            throw ReadFailure(.undecodable("expected a value for each key"))
+        }
+        let treeReader = treeReader
+        try treeReader.nested {
+            for pair in 0..<count / 2 {
+                let start = reader.position
+                do {
+                    try body(&self)
+                } catch {
+                    try leaveOut(error, from: start) { $0.inside(element: 2 * pair) }
+                    try reader.skipValue()
+                }
+            }
         }
     }
 

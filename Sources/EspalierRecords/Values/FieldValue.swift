@@ -68,7 +68,9 @@ extension FieldValue {
     public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
         var result: [Self] = []
         result.reserveCapacity(decoder.expectedCount())
+        let start = decoder.position
         try decoder.decodeElements { result.append(try decodeValue(from: &$0)) }
+        decoder.noteMemory(of: result.count, stride: MemoryLayout<Self>.stride, from: start)
         return result
     }
 

@@ -73,6 +73,8 @@ package struct TreeAges: Sendable {
     package mutating func add(writtenAt: UInt64, maxAge: UInt64?) {
         oldest = min(oldest ?? .max, writtenAt)
         guard let maxAge else { return }
+        // Such a record has always expired, even if its date is ahead of this process's clock.
+        guard maxAge > 0 else { return freshUntil = 0 }
         let (due, isNever) = writtenAt.addingReportingOverflow(maxAge)
         if !isNever { freshUntil = min(freshUntil, due) }
     }

@@ -278,13 +278,14 @@ final class Engine: Sendable {
         limits.maximumDepth = min(limits.maximumDepth, Self.smallTree.depth)
         limits.maximumBytes = min(limits.maximumBytes, Self.smallTree.bytes)
         var hasMissingFields = false
+        var remains: MemoryTier.Remains?
         let finding = try? withSnapshot(target, as: type, access, limits) { reader in
-            defer { hasMissingFields = reader.hasMissingFields }
+            defer { (hasMissingFields, remains) = (reader.hasMissingFields, reader.remains) }
             return try body(reader)
         }
         guard let finding, !hasMissingFields else { return nil }
-        if case .records(.miss(.tooLarge)) = finding { return nil }
-        if case .records(.miss(.tooDeep)) = finding { return nil }
+        if case .records(.miss(let reason)) = finding, reason.isLimit { return nil }
+        remains?.count()
         return count(finding, of: target, took: Moment.now.nanoseconds(since: start))
     }
 
@@ -292,7 +293,7 @@ final class Engine: Sendable {
     private func isLarge(_ target: ReadTarget, as value: Any.Type) -> Bool {
         guard let memory, target.isWhole, let size = memory.size(of: target.key(for: value))
         else { return false }
-        return size.records > Self.smallTree.nodes || size.bytes > Self.smallTree.bytes
+        return size.nodes > Self.smallTree.nodes || size.bytes > Self.smallTree.bytes
             || size.depth > Self.smallTree.depth
     }
 
@@ -307,9 +308,14 @@ final class Engine: Sendable {
         }
         let start = Moment.now
         let finding: Finding
+        var remains: MemoryTier.Remains?
         do {
             finding = try withSnapshot(
-                target, as: type, access, configuration.limits, cancelledBy: cancellation, body)
+                target, as: type, access, configuration.limits, cancelledBy: cancellation
+            ) { reader in
+                defer { remains = reader.remains }
+                return try body(reader)
+            }
         } catch let reason as MissReason {
             finding = .records(.miss(reason))
         } catch {
@@ -317,6 +323,7 @@ final class Engine: Sendable {
         }
         // A cancelled read is not counted: its caller has gone.
         if case .records(.miss(.cancelled)) = finding { return finding }
+        remains?.count()
         return count(finding, of: target, took: Moment.now.nanoseconds(since: start))
     }
 

@@ -19,15 +19,17 @@ final class CommitHistory: Sendable {
         let dated: HandleList
         /// The keys and collections that were made, changed or removed.
         let keys: Set<Identifier>
+        /// What the entry counts for the limit on names. A long key counts for several.
+        let nameCount: Int
 
         init(_ number: UInt64, changed: HandleList, dated: HandleList, keys: Set<Identifier>) {
             self.number = number
             self.changed = changed
             self.dated = dated
             self.keys = keys
+            nameCount =
+                keys.reduce(changed.count + dated.count) { $0 + 1 + $1.string.utf8.count / 32 }
         }
-
-        var nameCount: Int { changed.count + dated.count + keys.count }
 
         /// Returns the entry of a commit that changes no record.
         static func empty(_ number: UInt64) -> Entry {
@@ -35,13 +37,13 @@ final class CommitHistory: Sendable {
         }
     }
 
-    /// The most commits, and the most records and keys of all of them, that are remembered.
+    /// The most commits that are remembered, and the highest sum of their name counts.
     fileprivate static let limits = (entries: 512, names: 1 << 16)
 
     // protected by `state`
     fileprivate struct State {
         var entries: [Entry] = []
-        /// How many records and keys the entries have.
+        /// The sum of the entries' name counts.
         var names = 0
         var forgotten: UInt64
         /// Whether this process commits. A new commit in the file is then no reason to look for the
@@ -61,6 +63,9 @@ final class CommitHistory: Sendable {
         state = Mutex(State(forgotten: number))
         last = Atomic(number)
     }
+
+    /// Forgets all changes. A tree that was read before the last commit then counts as changed.
+    func forget() { state.withLock { $0.forgetAll(upTo: position) } }
 
     // MARK: - Commits of this process
 

@@ -48,6 +48,7 @@ final class MemoryTier: Sendable {
         var source: MemorySource?
         /// All trees, in no order.
         var ring: [MemoryTree] = []
+        /// Where the search for a tree to remove goes on; 0 if there is no tree.
         var hand = 0
         var bytes = 0
     }
@@ -129,20 +130,36 @@ final class MemoryTier: Sendable {
         return isAhead
     }
 
+    /// What memory has of a tree that has to be read.
+    struct Remains {
+        fileprivate let known: MemoryTree?
+        fileprivate let counter: MemoryCounter.Part
+
+        /// Counts the read. A read that begins anew on another thread is counted once.
+        func count() {
+            if known == nil {
+                counter.misses.add(1, ordering: .relaxed)
+            } else {
+                counter.staleReads.add(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    func remains(of key: MemoryTree.Key) -> Remains {
+        let table = table(of: key)
+        return Remains(known: Self.lookUp(key, in: table), counter: table.counter)
+    }
+
     /// Makes the recorder of a read that found nothing.
     ///
     /// - Parameter number: The last commit of the read's snapshot.
     func makeRecorder(
-        for key: MemoryTree.Key, _ generation: Generation, at number: UInt64
+        _ remains: Remains, _ generation: Generation, at number: UInt64
     ) -> TreeRecorder {
-        let table = table(of: key)
-        guard let known = Self.lookUp(key, in: table) else {
-            table.counter.misses.add(1, ordering: .relaxed)
+        // The ages of all records have to be looked up.
+        guard let known = remains.known, !known.needsDates else {
             return TreeRecorder(keepsModels: false)
         }
-        table.counter.staleReads.add(1, ordering: .relaxed)
-        // The ages of all records have to be looked up.
-        guard !known.needsDates else { return TreeRecorder(keepsModels: false) }
         // A tree that changes is worth more: from now on, the models of its parts are kept.
         return TreeRecorder(older: older(known, generation, at: number), keepsModels: true)
     }
@@ -162,9 +179,9 @@ final class MemoryTier: Sendable {
     }
 
     /// The size of a tree in memory, changed or not; nil if it is not there.
-    func size(of key: MemoryTree.Key) -> (records: Int, bytes: Int, depth: Int)? {
+    func size(of key: MemoryTree.Key) -> (nodes: Int, bytes: Int, depth: Int)? {
         Self.lookUp(key, in: table(of: key)).map {
-            ($0.recordCount, $0.recordBytes, $0.tree.depth)
+            (max($0.recordCount, $0.tree.logicalNodes), $0.recordBytes, $0.tree.depth)
         }
     }
 
@@ -191,8 +208,8 @@ final class MemoryTier: Sendable {
                 state.remove(old)
                 released.append(old)
             }
+            makeRoom(for: new, &state, &released)
             state.add(new)
-            makeRoom(&state, &released)
             return (true, released)
         }
         // Outside of the lock, see above.
@@ -267,14 +284,16 @@ final class MemoryTier: Sendable {
         if Self.lookUp(key, in: table(of: key))?.tree === tree { remove(key) }
     }
 
-    private func makeRoom(_ state: inout State, _ released: inout [MemoryTree]) {
-        while state.bytes > budget, !state.ring.isEmpty {
-            if state.hand >= state.ring.count { state.hand = 0 }
+    /// Removes trees until there is room for another one, which is not among them yet.
+    private func makeRoom(
+        for new: MemoryTree, _ state: inout State, _ released: inout [MemoryTree]
+    ) {
+        while state.bytes + new.byteCount > budget, !state.ring.isEmpty {
             let tree = state.ring[state.hand]
-            guard !tree.takeUse() else {
-                state.hand += 1
-                continue
-            }
+            // The tree that takes the place of a removed one waits for the next round, too: it may
+            // be the newest.
+            defer { state.advanceHand() }
+            guard !tree.takeUse() else { continue }
             table(of: tree.key).trees.withLock { $0[tree.key] = nil }
             state.remove(tree)
             released.append(tree)
@@ -284,7 +303,10 @@ final class MemoryTier: Sendable {
 
     /// Removes all trees.
     func removeAll() {
-        _ = state.withLock { removeAll(&$0) }
+        _ = state.withLock { state in
+            state.source?.history.forget()
+            return removeAll(&state)
+        }
     }
 
     /// Removes all trees and lets go of their generation, because another one follows or the cache
@@ -366,5 +388,8 @@ extension MemoryTier.State {
         ring.swapAt(tree.place, ring.count - 1)
         ring[tree.place].place = tree.place
         ring.removeLast()
+        if hand >= ring.count { hand = 0 }
     }
+
+    fileprivate mutating func advanceHand() { hand = hand + 1 < ring.count ? hand + 1 : 0 }
 }

@@ -87,11 +87,12 @@ class MemoryTree: @unchecked Sendable {
     }
 
     /// Text and arrays of models take memory of their own: less than three times the bytes that the
-    /// records have. The benchmark `Models memory` compares the estimate with the heap.
+    /// records have, apart from what `ValueDecoder.noteMemory` notes. The benchmark `Models memory`
+    /// compares the estimate with the heap.
     private static func byteCount(
         _ tree: RecordedTree, _ recordBytes: Int, _ valueBytes: Int, _ key: Key
     ) -> Int {
-        let text = Double(recordBytes) * 3 * max(1, tree.modelsPerNode)
+        let text = Double(recordBytes * ValueDecoder.memoryPerByte) * max(1, tree.modelsPerNode)
         return 512 + tree.ownBytes + Int(text) + valueBytes + key.identifier.string.utf8.count
     }
 

@@ -168,7 +168,7 @@ extension CommitTransaction {
     /// which most records are new is not kept, because a stream of new trees would take the memory
     /// from those that reads use.
     private func mayKeep(_ tree: FlattenedTree, unchanged: Int, mixed: Int) -> Bool {
-        guard tree.contradictions == 0, tree.hasFewOccurrences, !tree.hasCycles,
+        guard tree.count > 0, tree.contradictions == 0, tree.hasFewOccurrences, !tree.hasCycles,
             !tree.mayLoseChildren
         else { return false }
         return unchanged == tree.count

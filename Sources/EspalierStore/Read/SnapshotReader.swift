@@ -20,6 +20,8 @@ package final class SnapshotReader {
     private var clock: WallClock?
     /// Where the result of the read is kept; nil if it is not.
     var memory: (tier: MemoryTier, key: MemoryTree.Key, commit: UInt64)?
+    /// What memory had of it.
+    private(set) var remains: MemoryTier.Remains?
     /// The records without optimistic changes; nil for reads that see these changes.
     private var confirmed: ConfirmedSource?
     /// Whether to note which nodes the reads have looked at.
@@ -431,7 +433,11 @@ package final class SnapshotReader {
         keeping keep: (RecordedTree, MemoryTree.Description) -> Bool
     ) throws -> ReadOutcome<Void> {
         let noting = notesNames ? NotingSource(try storedSource()) : nil
-        let recorder = memory.map { $0.tier.makeRecorder(for: $0.key, generation, at: $0.commit) }
+        let recorder = memory.map { memory in
+            let remains = memory.tier.remains(of: memory.key)
+            self.remains = remains
+            return memory.tier.makeRecorder(remains, generation, at: memory.commit)
+        }
         var isKept = false
         defer {
             if !isKept, let memory, let older = recorder?.olderTree {
@@ -464,8 +470,7 @@ package final class SnapshotReader {
                 tree,
                 MemoryTree.Description(
                     handle: handle, cycles: cycles, knowsCycles: treeReader.notesFollowed,
-                    isCut: treeReader.isCut,
-                    recordCount: treeReader.recordCount,
+                    isCut: treeReader.isCut, recordCount: treeReader.recordCount,
                     recordBytes: treeReader.byteCount, commit: memory.commit,
                     writtenAt: clock.map { _ in writtenAt }, ages: treeReader.ages))
         }
@@ -475,16 +480,6 @@ package final class SnapshotReader {
                 value: (), isCut: treeReader.isCut, recordCount: treeReader.recordCount,
                 writtenAt: writtenAt, age: writtenAt.flatMap { clock?.age(of: $0) },
                 oldestAge: judged.oldest, isExpired: judged.isExpired))
-    }
-}
-
-extension MissReason {
-    /// Whether the read has reached a limit of `TreeLimits`.
-    fileprivate var isLimit: Bool {
-        switch self {
-        case .tooLarge, .tooDeep: true
-        default: false
-        }
     }
 }
 

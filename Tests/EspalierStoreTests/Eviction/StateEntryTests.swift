@@ -210,6 +210,9 @@ struct StateEntryTests {
         var ages = TreeAges()
         ages.add(writtenAt: 10, maxAge: .max)
         #expect(ages.freshUntil == .max && ages.oldest == 10)
+        // A maximum age of zero has passed, whatever the clock says.
+        ages.add(writtenAt: 100, maxAge: 0)
+        #expect(ages.freshUntil == 0)
     }
 
     @Test("Only a root that was never accessed is unstamped")

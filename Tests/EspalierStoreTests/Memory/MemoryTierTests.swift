@@ -246,32 +246,6 @@ struct MemoryTierTests {
         }
     }
 
-    @Test("The memory stays within its budget, and can be emptied and turned off")
-    func budget() async throws {
-        var configuration = Configuration.forTests
-        configuration.memoryBudget = .kibibytes(256)
-        try await withCache(configuration) { cache in
-            for number in 0..<600 {
-                let text = String(repeating: "text ", count: 40)
-                try await cache.set(Person("p:\(number)", text)).committed
-                #expect(await cache.read(Person.self, "p:\(number)") != nil)
-                #expect(try cache.statistics().memory.bytes <= .kibibytes(256))
-            }
-            let full = try cache.statistics().memory
-            #expect(full.trees > 50 && full.removals > 100)
-            cache.trimMemory()
-            let empty = try cache.statistics().memory
-            #expect(empty.trees == 0 && empty.bytes == ByteCount(0))
-            #expect(await cache.read(Person.self, "p:1") != nil)
-        }
-        configuration.memoryBudget = ByteCount(0)
-        try await withCache(configuration) { cache in
-            try await cache.set(Person("p:1", "Ada")).committed
-            for _ in 0..<3 { #expect(await cache.read(Person.self, "p:1") != nil) }
-            #expect(try cache.statistics().memory == MemoryStatistics())
-        }
-    }
-
     @Test("A read from memory counts as an access, and tells when its target was written")
     func accesses() async throws {
         try await withCache { cache in
