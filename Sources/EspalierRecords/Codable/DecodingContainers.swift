@@ -129,6 +129,14 @@ struct KeyedFieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// Lists that leave out what they can't decode rely on that: they decode the element again, as a
 /// type that fits all values. An element whose record can't be opened fits no type, so it is passed
 /// once it has failed twice. Otherwise such a list would never end.
+///
+/// A value counts as a list if it asks for the end before each element, from the first one on,
+/// never for the count, and decodes references as one type: `Array` and `Set` do. A list leaves out
+/// references to deleted records: `decode` moves on to the next element, and `isAtEnd` is true if
+/// only such references are left. In any other value, such as a pair, `decode` throws, because
+/// another element must not take the place of the deleted one. An element that only requires a
+/// deleted record is left out unless it is the last one. A list of optionals in which every
+/// element is deleted is empty.
 struct ElementDecoding: UnkeyedDecodingContainer {
     private let frame: DecodingFrame
     private let elementCount: Int
@@ -139,17 +147,57 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     init(_ frame: DecodingFrame) throws {
         guard var values = try frame.wholeValue() else { throw frame.missing([Any].self) }
-        guard let count = try values.reader.readArrayCount() else {
+        guard let count = try Self.readCount(&values.reader) else {
             throw frame.mismatch("an unkeyed container", [Any].self, values)
         }
         self.frame = frame
+        frame.listUse = ListUse()
         elementCount = count
         position = values.reader.position
     }
 
+    /// Reads the number of elements. A map counts as a list of keys and values, as which a
+    /// dictionary decodes itself, unless its keys are text. An empty map counts as none: a type
+    /// that tries a list before an object must not take an empty object for a list.
+    private static func readCount(_ reader: inout ByteReader) throws -> Int? {
+        if let count = try reader.readArrayCount() { return count }
+        var ahead = reader
+        guard let count = try ahead.readMapCount(), count > 0, try ahead.kind() != .string else {
+            return nil
+        }
+        reader = ahead
+        return 2 * count
+    }
+
     var codingPath: [any CodingKey] { frame.codingPath }
-    var count: Int? { elementCount }
-    var isAtEnd: Bool { currentIndex >= elementCount }
+    var count: Int? {
+        frame.listUse.isList = false
+        return elementCount
+    }
+
+    var isAtEnd: Bool {
+        guard !isBehindLast else { return true }
+        frame.listUse.noteQuestion(at: currentIndex)
+        return frame.listUse.isList && isRestLeftOut
+    }
+
+    private var isBehindLast: Bool { currentIndex >= elementCount }
+
+    /// Whether all elements from here on are references that a list leaves out.
+    private var isRestLeftOut: Bool {
+        guard frame.listUse.hasOptionalElements != true, let values = try? here(Any.self) else {
+            return false
+        }
+        var ahead = values.fork()
+        for _ in currentIndex..<elementCount {
+            guard let handle = try? ahead.readReference(), ahead.treeReader.isLeftOut(handle) else {
+                return false
+            }
+        }
+        var left = values.fork()
+        for _ in currentIndex..<elementCount { left.noteLeftOut() }
+        return true
+    }
 
     mutating func decodeNil() throws -> Bool {
         var values = try here(Any.self)
@@ -164,7 +212,8 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decodeIfPresent<Value: Decodable>(_ type: Value.Type) throws -> Value? {
-        if isAtEnd { return nil }
+        if isBehindLast { return nil }
+        frame.listUse.hasOptionalElements = true
         let index = currentIndex
         return try next(type) { [frame] in
             try $0.decodeOptional { try frame.element(type, &$0, index) }
@@ -208,7 +257,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     /// Returns a decoder that stands at the next element.
     private func here(_ type: Any.Type) throws -> ValueDecoder {
         guard var values = try frame.wholeValue() else { throw frame.closed() }
-        guard !isAtEnd else { throw frame.missing(type) }
+        guard !isBehindLast else { throw frame.missing(type) }
         values.reader.position = position
         return values
     }
@@ -218,22 +267,38 @@ struct ElementDecoding: UnkeyedDecodingContainer {
         currentIndex += 1
     }
 
-    /// Reads the next element with `body`.
+    /// Reads the next element with `body`; in a list, the next that is not left out.
     private mutating func next<R>(_ type: Any.Type, _ body: (inout ValueDecoder) throws -> R) throws
         -> R
     {
-        var values = try here(type)
-        do {
-            let result = try body(&values)
-            advance(to: values.reader.position)
-            return result
-        } catch {
-            let placed = placed(error, in: values.treeReader)
-            let thrown = frame.thrown(placed, at: BridgeKey(index: currentIndex), as: type)
-            let failure = ReadFailure(placed)
-            if failure.leavesOut || failure.isFinal { passIfFailedBefore() }
-            throw thrown
+        while true {
+            var values = try here(type)
+            try frame.listUse.noteElement(
+                at: currentIndex, type, isReference: values.reader.isReferenceOrNull)
+            do {
+                let result = try body(&values)
+                advance(to: values.reader.position)
+                return result
+            } catch {
+                let placed = placed(error, in: values.treeReader)
+                let thrown = frame.thrown(placed, at: BridgeKey(index: currentIndex), as: type)
+                let failure = ReadFailure(placed)
+                if failure.leavesOut, frame.listUse.isList, passUnlessLast() {
+                    frame.listUse.notePassed(thrown, next: currentIndex)
+                    continue
+                }
+                if failure.leavesOut || failure.isFinal { passIfFailedBefore() }
+                throw thrown
+            }
         }
+    }
+
+    private mutating func passUnlessLast() -> Bool {
+        guard currentIndex < elementCount - 1, var values = try? here(Any.self),
+            (try? values.skipValue()) != nil
+        else { return false }
+        advance(to: values.reader.position)
+        return true
     }
 
     private mutating func passIfFailedBefore() {
@@ -261,11 +326,79 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     private mutating func nested<R>(_ body: (DecodingFrame) throws -> R) throws -> R {
         var values = try here(Any.self)
+        frame.listUse.isList = false
         let result = try body(
             DecodingFrame(
                 nestedIn: frame, key: BridgeKey(index: currentIndex), value: here(Any.self)))
         try values.skipValue()
         advance(to: values.reader.position)
         return result
+    }
+}
+
+/// Tells whether the user of an unkeyed container treats it as a list.
+struct ListUse {
+    /// Whether nothing has told that the value is no list.
+    var isList = true
+    /// Whether the elements are optional, so that a deleted one becomes nil; nil before the first
+    /// element is decoded.
+    var hasOptionalElements: Bool?
+    /// The element before which the end was asked for last.
+    private var asked: Int?
+    private var type: ObjectIdentifier?
+    /// The failure of an element that was left out.
+    private var passed: (any Error)?
+
+    mutating func noteQuestion(at index: Int) {
+        if index > (asked ?? -1) + 1 { isList = false }
+        asked = index
+    }
+
+    /// Notes an element that is about to be decoded. Throws if that shows that the value is no list
+    /// after an element was left out.
+    mutating func noteElement(at index: Int, _ type: Any.Type, isReference: Bool) throws {
+        let known = self.type
+        self.type = ObjectIdentifier(type)
+        if asked != index {
+            isList = false
+            if let passed { throw passed }
+        }
+        if !isReference || known != nil && known != self.type { isList = false }
+    }
+
+    mutating func notePassed(_ failure: any Error, next index: Int) {
+        passed = failure
+        asked = index
+    }
+}
+
+extension ByteReader {
+    fileprivate var isReferenceOrNull: Bool {
+        guard let kind = try? kind() else { return false }
+        return kind == .child || kind == .null || kind == .absent
+    }
+}
+
+extension ValueDecoder {
+    /// Moves past a reference that is left out, and notes why as for every such reference.
+    fileprivate mutating func noteLeftOut() {
+        struct Nothing {}
+        _ = try? decodeModel(Nothing.self) { _ in Nothing() }
+    }
+}
+
+extension TreeReader {
+    /// Whether a record is deleted or being read.
+    fileprivate func isLeftOut(_ handle: Handle) -> Bool {
+        if path.contains(handle) { return true }
+        switch try? source.record(handle) {
+        case .tombstone: return true
+        case .found(let bytes, let owner):
+            return withExtendedLifetime(owner) {
+                let record = try? Record(reading: bytes, handle: handle, shapes: source.shape)
+                return record?.shape.isDeletion == true
+            }
+        case .lost, .nothing, nil: return false
+        }
     }
 }

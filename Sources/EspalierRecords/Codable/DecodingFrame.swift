@@ -23,6 +23,8 @@ final class DecodingFrame: BridgeFrame {
     private var end: Int?
     private var isClosed = false
     private var currentKey: BridgeKey?
+    /// What has been asked of the unkeyed container.
+    var listUse = ListUse()
 
     /// Makes the frame of a model.
     init(fields record: consuming RecordDecoder) {
@@ -193,6 +195,9 @@ final class DecodingFrame: BridgeFrame {
         -> Value
     {
         let strategy = values.treeReader.bridge.strategy(for: type)
+        if listUse.hasOptionalElements == nil {
+            listUse.hasOptionalElements = strategy.valueWhenMissing != nil
+        }
         return try decode(strategy, from: &values, at: BridgeKey(index: index))
     }
 
@@ -309,7 +314,10 @@ extension DecodingFrame: SingleValueDecodingContainer {
         if let value { return value }
         // A wrapper of a model encodes that model's fields as its own.
         guard isModel else { throw missing(type) }
-        let treeReader = try fields("", type) { $0.values.treeReader }
+        let (treeReader, isNode) = try fields("", type) { ($0.values.treeReader, $0.shape != nil) }
+        if isNode, let type = type as? any IdentifiedModel.Type {
+            try treeReader.applyTraits(of: type)
+        }
         return try treeReader.nested { try Value(from: self) }
     }
 

@@ -183,9 +183,13 @@ final class EncodingFrame: BridgeFrame {
         guard let root else { return try body() }
         let rootWasBusy = root.isBusy
         root.isBusy = true
+        // A position in the buffer is not a position in the record.
+        let marksFields = values.marksFields
+        values.marksFields = false
         swap(&values.writer, &buffer)
         defer {
             swap(&values.writer, &buffer)
+            values.marksFields = marksFields
             root.isBusy = rootWasBusy
         }
         return try body()
@@ -271,10 +275,12 @@ final class EncodingFrame: BridgeFrame {
     private func splice() throws {
         let bytes = values.writer.bytes
         values.writer.truncate(to: bodyStart)
+        let fieldStarts = record?.isInline == false ? values.takeFieldStarts() : []
         try ByteReader.reading(bytes) { reader in
             reader.position = bodyStart
             for slot in 0..<count {
                 if form == .fields, record?.isInline == true { try copyValue(&reader) }
+                if fieldStarts.contains(reader.position) { values.noteField() }
                 if let piece = pieces[slot] {
                     try reader.skipValue()
                     try piece.finishBuffer()

@@ -103,6 +103,13 @@ public final class ValueEncoder {
 
     var fieldStarts: [Int] { marks.value.starts }
 
+    /// Returns where the fields noted so far begin, and forgets them.
+    func takeFieldStarts() -> Set<Int> {
+        guard marks.value.isOn else { return [] }
+        defer { marks.value.starts = [] }
+        return Set(marks.value.starts)
+    }
+
     /// Notes that a ``Field`` with a value begins here, for a record whose type has rules. Nil in
     /// its place would be an explicit null.
     @usableFromInline

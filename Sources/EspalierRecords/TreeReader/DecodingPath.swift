@@ -57,6 +57,9 @@ struct DecodingPath {
     /// The innermost record being decoded.
     var current: Handle? { path.last?.handle }
 
+    /// Returns whether the record is being decoded.
+    func contains(_ handle: Handle) -> Bool { path.contains { $0.handle == handle } }
+
     /// The outermost record being decoded.
     var outermost: Handle? { path.first?.handle }
 

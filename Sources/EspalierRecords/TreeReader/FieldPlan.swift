@@ -18,7 +18,7 @@ package final class FieldPlan {
         offsets.reserveCapacity(count)
         for _ in 0..<count {
             if shape == nil {
-                guard let name = try reader.readString() else {
+                guard let name = try Self.name(&reader) else {
                     // An entry of a map with other keys, which a type takes for its fields.
                     try reader.skipValue()
                     try reader.skipValue()
@@ -33,6 +33,12 @@ package final class FieldPlan {
         self.offsets = offsets
         self.names = names
         self.slots = slots
+    }
+
+    /// Reads the name of a field: text, or the number under which a dictionary has a value.
+    private static func name(_ reader: inout ByteReader) throws(FormatError) -> String? {
+        if let text = try reader.readString() { return text }
+        return try reader.readInteger(Int.self).map(String.init)
     }
 
     func slot(of name: String) -> Int? { slots[Identifier(name)] }

@@ -42,6 +42,15 @@ extension TreeReader {
         state.expired.append(handle)
     }
 
+    /// Applies the maximum age and `isCacheable` of `type` to the innermost record. That record is
+    /// being read as a wrapper of the model, whose own type does not say them.
+    func applyTraits(of type: any IdentifiedModel.Type) throws {
+        let maxAge = type.maxAge
+        // Memory would find the tree by the type of the wrapper, which has no maximum age.
+        if let recorder, !type.isCacheable || maxAge != nil { recorder.noteUncacheable() }
+        if let maxAge, let handle = path.current { try checkAge(of: handle, maxAge) }
+    }
+
     /// Returns when the record with which the read began was written; nil if it has no date.
     private func dateOfEntry() throws -> UInt64? {
         if let known = state.entryDate { return known }

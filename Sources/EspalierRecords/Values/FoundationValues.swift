@@ -32,7 +32,14 @@ extension UUID: FieldValue {
         encoder.encode(bytes: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p])
     }
 
+    /// Reads sixteen bytes, or the text that a UUID writes by its own `encode(to:)`.
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> UUID {
+        if try decoder.kind() == .string {
+            guard let uuid = UUID(uuidString: try decoder.decodeString()) else {
+                throw ReadFailure(.undecodable("text that is no UUID"))
+            }
+            return uuid
+        }
         let bytes = try decoder.decodeBytes()
         guard let uuid = UUID(bytes: bytes) else {
             throw ReadFailure(.undecodable("a UUID of \(bytes.count) bytes"))

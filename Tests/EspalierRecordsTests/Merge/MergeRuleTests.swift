@@ -73,6 +73,14 @@ struct MergeRuleTests {
         #expect((post.title, post.updatedAt, post.closed) == ("x", 9, .value(3)))
     }
 
+    @Test("A field with a null behind a nested container is a version like any other")
+    func behindNested() throws {
+        let open = Brochure(pages: [1, 2, 3], updatedAt: 9, closed: .null)
+        let closed = Brochure(pages: [4, 5, 6], updatedAt: 4, closed: .value(4))
+        #expect(try merged([open, closed]).closed == .null)
+        #expect(try merged([closed, open]).closed == .null)
+    }
+
     @Test("An explicit null is a version like any other")
     func explicitNull() throws {
         let open = Post(updatedAt: 9, closed: .null)

@@ -189,3 +189,21 @@ struct Pile<Element: NormalizedModel>: NormalizedModel {
         try encoder.encode(elements, forKey: "elements")
     }
 }
+
+/// A model that encodes a nested container before its other fields.
+struct Brochure: Codable, NormalizedModel, Equatable {
+    static let mergeRules: MergeRules = ["closed": .newest(by: "updatedAt")]
+
+    var pages: [Int]
+    var updatedAt: Int?
+    var closed: Field<Int> = .absent
+    var modelIdentifier: String? { "p" }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var list = container.nestedUnkeyedContainer(forKey: .pages)
+        for page in pages { try list.encode(page) }
+        try container.encode(closed, forKey: .closed)
+        try container.encodeIfPresent(updatedAt, forKey: .updatedAt)
+    }
+}

@@ -57,6 +57,22 @@ struct ExpiryTests {
         }
     }
 
+    @Test(
+        "A type that wraps a model applies the maximum age of the model", arguments: [true, false])
+    func wrapped(memory: Bool) throws {
+        try withCache(configuration(memory: memory)) { cache in
+            try cache.set(Dish(id: 1, name: "soup")).wait()
+            for _ in 0..<2 { #expect(cache.read(WrappedDish.self, "Dish:1")?.dish.name == "soup") }
+            clock.advance(60)
+            for _ in 0..<2 {
+                let reason = cache.readOutcome(WrappedDish.self, "Dish:1").reason
+                #expect(reason == .expired(path: "Dish:1", age: .seconds(60)))
+                let stale = cache.readOutcome(WrappedDish.self, "Dish:1", accepting: .stale).hit
+                #expect(stale?.isExpired == true)
+            }
+        }
+    }
+
     @Test("An edit of a list dates it, and leaves it how old it may be")
     func edits() throws {
         try withCache(configuration()) { cache in
@@ -466,6 +482,21 @@ private struct Dish: NormalizedModel, Codable, Equatable {
     let id: Int
     let name: String
     var modelIdentifier: String? { "Dish:\(id)" }
+}
+
+/// Decodes a dish as the property wrappers for lenient fields do.
+private struct WrappedDish: NormalizedModel, Codable {
+    let dish: Dish
+    var modelIdentifier: String? { dish.modelIdentifier }
+
+    init(from decoder: any Decoder) throws {
+        dish = try decoder.singleValueContainer().decode(Dish.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(dish)
+    }
 }
 
 private struct Menu: NormalizedModel, Codable, Equatable {
