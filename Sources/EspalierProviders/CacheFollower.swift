@@ -19,7 +19,8 @@ import Synchronization
 /// show the node only then.
 ///
 /// The old parents of a node that was deleted and then written again have lost it. The follower
-/// reads these parents, too.
+/// reads these parents, too. If the deletion was shown already, the screens do not tell which
+/// parents these are, and the follower reads all that is shown.
 final class CacheFollower: Sendable {
     /// The most names that wait.
     private static let limit = 65_536
@@ -56,10 +57,29 @@ final class CacheFollower: Sendable {
         var waiting = Changes()
         var isRunning = false
         var fetches = FetchLog()
+        /// Nodes that left the screens because they were deleted, and the last round whose changes
+        /// certainly arrived before that. If there are more than `limit`, all are forgotten, and a
+        /// parent shows its node again only when something else makes the follower read it.
+        var removed: [String: Int] = [:]
         /// The number of rounds of reading so far.
         var rounds = 0
         /// Calls of `flush`, each with the round after which it ends in any case.
         var flushes: [(lastRound: Int, caller: CheckedContinuation<Void, Never>)] = []
+
+        mutating func noteRemoved(_ nodes: some Sequence<String>, after round: Int) {
+            for node in nodes { removed[node] = round }
+            if removed.count > CacheFollower.limit { removed = [:] }
+        }
+
+        /// Returns the nodes among those that this round looks at which had left the screens.
+        /// Removes them, unless the change may have been made before the deletion.
+        mutating func takeRemoved(in nodes: Set<String>) -> Set<String> {
+            let changed = nodes.filter { removed[$0] != nil }
+            for node in changed where removed[node].map({ $0 < rounds }) == true {
+                removed[node] = nil
+            }
+            return changed
+        }
 
         /// Removes and returns the calls of `flush` that have ended.
         mutating func takeEndedFlushes() -> [CheckedContinuation<Void, Never>] {
@@ -141,6 +161,12 @@ final class CacheFollower: Sendable {
     /// Notes nodes that a write of the manager may have changed in ways that only the cache knows.
     func refresh(_ nodes: Set<String>) { add(Changes(nodes: nodes)) }
 
+    /// Notes a node that the manager deletes.
+    func noteDeletion(of node: String) {
+        // What waits already belongs to the next round.
+        state.withLock { $0.noteRemoved([node], after: $0.rounds + 1) }
+    }
+
     /// Adds changes to those that the next round of reading looks at.
     ///
     /// - Parameter isNew: Whether the changes are kept for the fetches in progress, too: false for
@@ -200,6 +226,9 @@ final class CacheFollower: Sendable {
 
     private func follow(_ changes: Changes, in manager: DataModelManager) async {
         let consistency = manager.consistencyManager
+        var changes = changes
+        let returned = state.withLock { $0.takeRemoved(in: changes.nodes) }
+        if !returned.isEmpty { changes.readsAll = true }
         // What the manager submits from now on is newer than what is read here.
         let fetch = manager.beginReading()
         let nodes = await consistency.shownNodes(changes.readsAll ? nil : changes.nodes)
@@ -219,6 +248,16 @@ final class CacheFollower: Sendable {
                 (changes.isEmptied || changes.deleted.contains(node.identifier))
                 && !reading.there.contains(Identifier(node.identifier))
             return GoneNode(node.identifier, as: isGone ? nil : node.type)
+        }
+        let there = reading.there
+        state.withLock { state in
+            // The parents of all nodes were emptied, too.
+            guard !changes.isEmptied else { return state.removed = [:] }
+            let gone = deleted.lazy.filter { $0.type == nil }.map(\.identifier)
+            let still = returned.filter {
+                changes.deleted.contains($0) && !there.contains(Identifier($0))
+            }
+            state.noteRemoved(Set(gone).union(still), after: state.rounds)
         }
         let stale = await consistency.post(fetched: reading.models, deleting: deleted, at: fetch)
         manager.endReading(fetch)

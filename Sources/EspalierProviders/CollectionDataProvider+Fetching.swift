@@ -141,7 +141,10 @@ extension CollectionDataProvider: PolicyFetching {
         switch result {
         case .failure(let error): delegate?.collectionDataProvider(self, fetched: .failed(error))
         case .success(let answer):
-            guard !lastRequested.after(time) else {
+            // A later fetch that was answered by what is shown goes on showing that.
+            guard !lastRequested.after(time),
+                answer.value === collection || !lastAnswered.after(time)
+            else {
                 delegate?.collectionDataProvider(self, fetched: .outOfDate)
                 break
             }

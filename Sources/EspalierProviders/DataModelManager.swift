@@ -323,7 +323,10 @@ open class DataModelManager: @unchecked Sendable {
         let identifier = model.modelIdentifier
         let queue = cacheQueue
         order.withLock { roots in
-            if let identifier { roots.note(deleted: identifier) }
+            if let identifier {
+                roots.note(deleted: identifier)
+                currentFollower?.noteDeletion(of: identifier)
+            }
             let time = ChangeTime()
             let deletesCascade = updateCache && !queue.acceptsEdits
             if updateCache { queue.delete(model, forKey: identifier, context: context, time: time) }

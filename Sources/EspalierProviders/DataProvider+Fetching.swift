@@ -76,6 +76,7 @@ extension DataProvider: PolicyFetching {
             }
             return (step, time)
         }
+        endWaitForDeleted(before: request.key)
         let record = MissRecord(acceptsExpired: acceptsExpired)
         let end = Resumption<Result<CacheStep, any Error>>()
         let time = readCache(request.key, request.context, record) { model, error in
@@ -117,7 +118,8 @@ extension DataProvider: PolicyFetching {
             // Two models without identifier need not be the same one, and no read refreshes them.
             let identifier = answer.value.modelIdentifier
             let isShown = identifier?.isEmpty == false && model?.modelIdentifier == identifier
-            guard !lastRequested.after(time) else {
+            // A later fetch that was answered by what is shown goes on showing that.
+            guard !lastRequested.after(time), isShown || !lastAnswered.after(time) else {
                 delegate?.dataProvider(self, fetched: .outOfDate)
                 break
             }

@@ -41,6 +41,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     private var revision = ChangeTime.zero
     /// The identifier of the model that the provider waits for.
     private var awaitedIdentifier: String?
+    /// Whether the provider waits only because its model was deleted, not because the app has set
+    /// `modelIdentifier`.
+    private var waitsForDeleted = false
+    /// The key of the last fetch that has read the cache.
+    private var lastKey: String?
     /// The awaited model, if it arrived during a pause. The consistency manager records the updates
     /// of it.
     private var arrival: Arrival?
@@ -97,6 +102,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
             guard model == nil else { return }
             if newValue != awaitedIdentifier { arrival = nil }
             awaitedIdentifier = newValue
+            waitsForDeleted = false
             if newValue == nil {
                 consistencyManager.removeModelUpdatesListener(self)
             } else {
@@ -240,6 +246,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
             missReason = nil
             return completion(model, nil)
         }
+        endWaitForDeleted(before: cacheKey)
         // The model may be posted while the cache reads, so waiting begins here.
         if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
         readCache(cacheKey, context, MissRecord(), completion)
@@ -378,6 +385,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         // others write, every provider does: it shows what a read gives, also when one of them
         // stores the model anew.
         if let deleted, deleted == awaitedIdentifier || dataModelManager.follows {
+            if deleted != awaitedIdentifier { waitsForDeleted = true }
             awaitedIdentifier = deleted
             consistencyManager.addModelUpdatesListener(self)
         }
@@ -388,6 +396,13 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         delegate?.dataProvider(self, didChange: change)
         delegate?.dataProviderHasUpdatedData(self, context: context)
         batchListener?.recordChange(of: self, context: context)
+    }
+
+    /// Ends the wait for a deleted model before something else is fetched.
+    func endWaitForDeleted(before cacheKey: String?) {
+        let isOther = cacheKey != awaitedIdentifier && cacheKey != lastKey
+        lastKey = cacheKey
+        if model == nil, waitsForDeleted, isOther { modelIdentifier = nil }
     }
 
     private func stopWaiting() {

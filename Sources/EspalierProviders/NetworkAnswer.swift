@@ -41,7 +41,8 @@ public enum NetworkOutcome: Sendable {
 /// whose model was changed since is out of date.
 ///
 /// Only roots count. The answer to a request may contain nodes that others have changed meanwhile:
-/// it is newer than those.
+/// it is newer than those. An element of a list that was deleted meanwhile is left out of the
+/// answer, because a deletion that the user sees must not be undone.
 struct RecentRoots: Sendable {
     fileprivate struct Root: Hashable {
         /// Nil for all types: a deletion.
@@ -122,6 +123,19 @@ struct RecentRoots: Sendable {
         let root = Root(
             type: type, isCollection: isCollection, identifier: Identifier(identifier))
         changed[root] = ChangeTime()
+    }
+
+    /// Whether a model was deleted after a request began, and not set again.
+    func isDeleted(
+        _ model: any ConsistencyManagerModel, since time: ChangeTime
+    ) -> Bool {
+        guard let identifier = model.modelIdentifier.map(Identifier.init),
+            let deleted = changed[Root(type: nil, isCollection: false, identifier: identifier)],
+            deleted.after(time)
+        else { return false }
+        let type = ObjectIdentifier(Swift.type(of: model))
+        let set = changed[Root(type: type, isCollection: false, identifier: identifier)]
+        return set.map { deleted.after($0) } ?? true
     }
 
     /// Whether a model or a collection was changed after a request began.
@@ -265,6 +279,9 @@ extension DataModelManager {
             let call = WriteCall()
             call.perform {
                 guard !isOutOfDate else { return }
+                let elements = order.withLock { roots in
+                    elements.filter { !roots.isDeleted($0, since: attempt.time) }
+                }
                 collection.replace(
                     with: elements, by: nil, save: policy(of: T.self, nil),
                     context: request.context)

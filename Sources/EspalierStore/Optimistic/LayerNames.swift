@@ -126,11 +126,18 @@ extension CommitTransaction {
         let source = changes.source
         defer { changes.source = source }
         changes.source = 0
+        let deleted = Set(changes.deleted.dropFirst(before.deleted.count).map(Identifier.init))
         changes.withdraw(names, notIn: before)
         for name in names {
             let new = try content(of: name, in: &transaction).content
             let isChanged = layers.records[name].map { $0.confirmed.content != new } ?? false
-            guard source != 0 && isChanged || new != shown[name]?.content else { continue }
+            // A screen that deletes a node has removed it from all screens. They must read it again
+            // if a layer keeps it.
+            let isStillThere =
+                name.nameSpace == .node && new != nil && deleted.contains(name.identifier)
+            guard source != 0 && isChanged || new != shown[name]?.content || isStillThere else {
+                continue
+            }
             let identifier = name.identifier.string
             if name.nameSpace != .node {
                 changes.change(key: identifier, in: name.nameSpace)

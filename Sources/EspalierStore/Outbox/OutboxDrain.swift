@@ -72,8 +72,8 @@ public struct OutboxReport: Sendable {
     public internal(set) var dead = 0
     /// Whether it ended because there is no network: operations may still wait.
     public internal(set) var isStopped = false
-    /// The operations that were sent and whose answer could not be stored, and why. Their change
-    /// was confirmed as it is.
+    /// The operations that were sent and whose answer could not be stored, and why. The change of
+    /// such an operation was confirmed as it is, or taken back if the answer was to replace it.
     public internal(set) var unstoredAnswers: [String: CacheError] = [:]
 }
 
@@ -198,24 +198,30 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
 
     /// Removes an operation that was sent.
     ///
-    /// - Returns: Why the answer could not be stored. The operation is removed all the same: the
-    ///   server has done it, and sending it again would bring the same answer.
+    /// - Returns: Why the answer could not be stored. The operation is removed all the same, and
+    ///   its change confirmed or taken back: sending it again would bring the same answer.
     private func finish(_ entry: OutboxEntry, _ answer: OutboxAnswer) async throws -> CacheError? {
         let cache = outbox.cache
-        do {
-            if let failure = answer.batch.failure { throw failure }
+        func submit(_ batch: WriteBatch) async throws {
             try await cache.submit(isDroppable: false) { flattener in
-                let sections = try answer.batch.sections(flattener)
+                let sections = try batch.sections(flattener)
                 return .outbox(
                     .finish(
                         entry.name, number: entry.number, sections,
                         replacesChange: answer.replacesChange))
             }.committed
+        }
+        do {
+            if let failure = answer.batch.failure { throw failure }
+            do {
+                try await submit(answer.batch)
+            } catch let error as CacheError where error.code == .busy || error.code == .pagesHeld {
+                // The answer can be stored as soon as another process or a read has ended.
+                try await submit(answer.batch)
+            }
             return nil
         } catch let error as CacheError where error.code != .closed {
-            try await cache.submit(isDroppable: false) { _ in
-                .outbox(.finish(entry.name, number: entry.number, [], replacesChange: false))
-            }.committed
+            try await submit(WriteBatch())
             return error
         }
     }

@@ -232,6 +232,49 @@ struct NetworkCollectionTests {
         #expect(delegate.failures.map(\.names) == [["all"]])
     }
 
+    @Test("An element that is deleted while the network answers does not come back")
+    func deletedMeanwhile() async throws {
+        cache.inner.put(list(1, 2, 3), "all")
+        let (provider, network) = (provider(), StepNetwork<[ParentModel]>())
+        let task = Task {
+            try await provider.fetch("all", policy: .cacheAndNetwork) { try await network.ask() }
+        }
+        await network.calls.reaches(1)
+        for id in [2, 3] { manager.deleteModel(ParentModel.named(id, "")) }
+        manager.updateModel(ParentModel.named(3, "again"))
+        network.answer(1, with: .success(list(1, 2, 3, 4)))
+        #expect(try await task.value.ids == [1, 3, 4])
+        await manager.flush()
+        #expect(provider.data.ids == [1, 3, 4] && stored() == [1, 3, 4])
+        // The next answer tells whether the server still has the element.
+        network.answer(2, with: .success(list(1, 2)))
+        try await provider.fetch("all", policy: .networkThenCache) { try await network.ask() }
+        #expect(provider.data.ids == [1, 2])
+    }
+
+    @Test(
+        "A late answer does not take the place of the list that was fetched again meanwhile",
+        arguments: [true, false])
+    func leftAgain(byPolicy: Bool) async throws {
+        cache.inner.put(list(1), "all")
+        let (provider, network) = (provider(), StepNetwork<[ParentModel]>())
+        _ = try await provider.fetch("all")
+        let task = Task {
+            try await provider.fetch("more", policy: .networkThenCache) { try await network.ask() }
+        }
+        await network.calls.reaches(1)
+        if byPolicy {
+            try await provider.fetch("all", policy: .cacheOnly) { throw NetworkFailure() }
+        } else {
+            _ = try await provider.fetch("all")
+        }
+        network.answer(1, with: .success(list(5)))
+        #expect(try await task.value.ids == [1])
+        await manager.flush()
+        #expect(provider.data.ids == [1] && delegate.outcomes == ["out of date"])
+        #expect(cache.inner.collection("more", ParentModel.self)?.ids == [5])
+    }
+
     @Test("A paused provider shows what it has fetched itself")
     func paused() async throws {
         let (provider, other) = (provider(), self.provider())

@@ -253,6 +253,32 @@ struct NetworkModelTests {
         #expect(stored() == "new" && delegate.outcomes == ["shown"])
     }
 
+    @Test(
+        "A late answer does not take the place of the model that was fetched again meanwhile",
+        arguments: [true, false])
+    func leftAgain(byPolicy: Bool) async throws {
+        put("shown")
+        let (provider, network) = (provider(), StepNetwork<ParentModel>())
+        _ = try await provider.fetch(key)
+        let task = Task {
+            try await provider.fetch("ParentModel:2", policy: .networkThenCache) {
+                try await network.ask()
+            }
+        }
+        await network.calls.reaches(1)
+        if byPolicy {
+            try await provider.fetch(key, policy: .cacheOnly) { throw NetworkFailure() }
+        } else {
+            _ = try await provider.fetch(key)
+        }
+        network.answer(1, with: .success(.named(2, "late")))
+        #expect(try await task.value?.name == "shown")
+        await manager.flush()
+        #expect(provider.data?.name == "shown" && delegate.outcomes == ["out of date"])
+        // Others may want it.
+        #expect(stored("ParentModel:2") == "late")
+    }
+
     @Test("Changes are kept as long as a request is open that began before them")
     func recentRoots() {
         var roots = RecentRoots()
