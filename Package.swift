@@ -300,8 +300,9 @@ let package = Package(
             name: "EspalierMacrosTests",
             dependencies: [
                 .target(name: "EspalierMacros", condition: .when(traits: ["Macros"])),
-                syntax("SwiftParser"), syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"),
-                syntax("SwiftSyntaxMacroExpansion"), syntax("SwiftSyntaxMacros"),
+                syntax("SwiftDiagnostics"), syntax("SwiftParser"), syntax("SwiftSyntax"),
+                syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacroExpansion"),
+                syntax("SwiftSyntaxMacros"),
                 syntax("SwiftSyntaxMacrosGenericTestSupport"),
             ],
             swiftSettings: settings),

@@ -50,7 +50,8 @@ extension NormalizedMacro: MemberMacro {
         let model = model(node, declaration, context)
         let problems = model.problems
         // Reported here only: the expansion of the extension would report them a second time.
-        for problem in problems + model.codingWarnings { context.diagnose(problem) }
+        let warnings = model.codingWarnings + (problems.isEmpty ? model.constantWarnings : [])
+        for problem in problems + warnings { context.diagnose(problem) }
         guard problems.isEmpty else { return [] }
         return ModelExpansion(model).members.map(DeclSyntax.init(unparsed:))
     }

@@ -130,6 +130,26 @@ struct CodableTests {
         #expect(try decode(Empty.self, "{}") == Empty())
     }
 
+    @Test(
+        "A model that is @unchecked Sendable may have members that are not",
+        .enabled(if: Compiler() != nil))
+    func uncheckedSendable() throws {
+        let source = """
+            final class Cell: Hashable {
+                var value = 0
+                static func == (left: Cell, right: Cell) -> Bool { left === right }
+                func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+            }
+            @Normalized struct Note: @unchecked Sendable {
+                let id: String
+                @NotStored var cell: Cell? = nil
+                @NotStored var draft: Optional<String> = nil
+            }
+            """
+        let (status, text) = try #require(Compiler()).output(of: source)
+        #expect(status == 0, "\(text)")
+    }
+
     @Test("Attributes that JSON does not follow are warnings", .enabled(if: Compiler() != nil))
     func warnings() throws {
         let source = """

@@ -27,7 +27,7 @@ struct Member {
     var isIgnored: Bool { attribute.wrapper != nil || modifier != nil }
 
     /// Whether an initializer may omit the member.
-    var hasDefault: Bool { initializer != nil || (isVariable && type?.isOptional == true) }
+    var hasDefault: Bool { initializer != nil || isVariable && type?.isNilByDefault == true }
 
     /// Whether the syntax alone shows that the member holds no model.
     var isScalar: Bool { type?.isScalar == true }
@@ -126,6 +126,29 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
+    /// The call in the initial value that gives another value each time, such as `UUID()` in
+    /// `UUID().uuidString`.
+    var changingCall: FunctionCallExprSyntax? {
+        var value = initializer?.value
+        while let part = value?.as(MemberAccessExprSyntax.self) { value = part.base }
+        guard let call = value?.as(FunctionCallExprSyntax.self), call.arguments.isEmpty,
+            call.trailingClosure == nil
+        else { return nil }
+        return call
+    }
+
+    /// Whether the initial value is a new UUID or the present date.
+    var isMadeAnew: Bool {
+        guard var text = initializer?.value.trimmedDescription else { return false }
+        if text.hasPrefix("Foundation.") { text.removeFirst("Foundation.".count) }
+        if text.hasPrefix("."), let type = typeAnnotation?.type.trimmedDescription {
+            text = (type.split(separator: ".").last.map(String.init) ?? "") + text
+        }
+        return ["UUID()", "UUID.init()", "Date()", "Date.init()", "Date.now"].contains {
+            text == $0 || text.hasPrefix($0 + ".")
+        }
+    }
+
     /// Whether the property has a getter. A property with observers is stored.
     var isComputed: Bool {
         switch accessorBlock?.accessors {

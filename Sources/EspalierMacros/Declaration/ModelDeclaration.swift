@@ -75,6 +75,14 @@ struct ModelDeclaration {
         node = declaration
     }
 
+    /// Whether the type is `@unchecked Sendable`, so that its members need not be `Sendable`.
+    var isUnchecked: Bool {
+        node.inheritanceClause?.inheritedTypes.contains {
+            let words = $0.type.trimmedDescription.split(whereSeparator: { " .".contains($0) })
+            return words.first == "@unchecked" && words.last == "Sendable"
+        } == true
+    }
+
     /// The members that the generated code compares, copies and visits.
     var includedMembers: [Member] { members.filter { !$0.isIgnored } }
 

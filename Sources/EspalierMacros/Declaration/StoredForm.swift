@@ -149,6 +149,12 @@ extension TypeSyntax {
             || generic?.name == "Optional" || parenthesized?.isOptional == true
     }
 
+    /// Whether a variable of the type is nil without an initial value. One of the type
+    /// `Optional<T>` is not.
+    var isNilByDefault: Bool {
+        self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+    }
+
     var isFunction: Bool {
         if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.isFunction }
         return self.is(FunctionTypeSyntax.self) || parenthesized?.isFunction == true

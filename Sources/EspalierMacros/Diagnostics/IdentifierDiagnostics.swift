@@ -113,17 +113,17 @@ extension ModelDeclaration {
     private var unstoredIdentifierProblem: Diagnostic? {
         guard let id, !id.isComputed,
             members.first(where: { $0.bareName == "id" })?.storedName == nil,
-            let call = id.initializer?.value.as(FunctionCallExprSyntax.self),
-            call.arguments.isEmpty, call.trailingClosure == nil
+            let value = id.initializer?.value, let call = id.changingCall
         else { return nil }
         let callee = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
         let type =
             id.typeAnnotation?.type.trimmedDescription
-            ?? callee.flatMap { $0.first?.isUppercase == true ? $0 : nil }
+            ?? (value.is(FunctionCallExprSyntax.self) ? callee : nil)
+            .flatMap { $0.first?.isUppercase == true ? $0 : nil }
         return Diagnostic(
             "unstoredIdentifier", at: id.pattern,
             """
-            this 'id' is not stored, and '\(call.trimmedDescription)' makes another one at each \
+            this 'id' is not stored, and '\(value.trimmedDescription)' makes another one at each \
             read: declare it as a stored property that initializers set\
             \(type.map { ", such as 'let id: \($0)'" } ?? "")
             """)

@@ -59,6 +59,29 @@ extension ModelDeclaration {
         return nil
     }
 
+    /// Warnings about constants such as `let createdAt = Date()`. A constant with an initial value
+    /// is not stored, so each read would give it another value.
+    var constantWarnings: [Diagnostic] {
+        node.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+            .filter {
+                $0.bindingSpecifier.tokenKind == .keyword(.let) && !$0.isTypeProperty
+                    && StoredAttribute($0.attributes).notStored == nil
+            }
+            .flatMap(\.bindings)
+            .compactMap { binding in
+                guard let value = binding.initializer?.value, binding.isMadeAnew else {
+                    return nil
+                }
+                let name = binding.pattern.trimmedDescription
+                return .warning(
+                    "changingConstant", at: binding.pattern,
+                    """
+                    '\(name)' is not stored, and '\(value.trimmedDescription)' gives each model \
+                    that is read another value: declare '\(name)' without a value, or add @NotStored
+                    """)
+            }
+    }
+
     private func patternProblems(of variable: VariableDeclSyntax) -> [Diagnostic] {
         guard !variable.isTypeProperty, !members.isEmpty || hasBuilder else { return [] }
         return variable.bindings.filter { !$0.pattern.is(IdentifierPatternSyntax.self) }.map { _ in
@@ -167,7 +190,7 @@ extension Member {
             changes.append(.replacing(specifier, with: specifier.with(\.tokenKind, .keyword(.var))))
             messages.append("replace 'let' with 'var'")
         }
-        if type?.isOptional != true {
+        if type?.isNilByDefault != true {
             changes.append(.replacing(binding, with: binding.withDefault))
             messages.append("insert ' = <#default#>'")
         }

@@ -25,7 +25,7 @@ struct BuilderExpansion {
             [variables.joined(separator: "\n"), copying] + (isBuildFree ? [building] : [])
             + PropertyBodies(model).readFunctions
         return model.declaration(
-            "struct \(model.builderName): Swift.Sendable",
+            "struct \(model.builderName): \(model.isUnchecked ? "@unchecked " : "")Swift.Sendable",
             parts.filter { !$0.isEmpty }.flatMap { [$0, ""] }.dropLast())
     }
 

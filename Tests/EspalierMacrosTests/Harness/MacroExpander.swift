@@ -1,4 +1,5 @@
 #if Macros
+import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
@@ -34,6 +35,19 @@ enum MacroExpander {
         ).description
     }
 
+    /// Returns `source` with all macros expanded, and what the macros report.
+    static func expand(_ source: String) -> (text: String, diagnostics: [Diagnostic]) {
+        let context = BasicMacroExpansionContext()
+        let expanded = Parser.parse(source: source).expand(
+            macroSpecs: macros,
+            contextGenerator: {
+                BasicMacroExpansionContext(
+                    sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+            },
+            indentationWidth: .spaces(4))
+        return (expanded.description, context.diagnostics)
+    }
+
     /// Returns `text` with one space in place of each line break and each run of spaces: the layout
     /// of the generated code is of no interest.
     static func withoutLayout(_ text: String) -> String {
@@ -48,19 +62,11 @@ func expectExpansion(
     of source: String, is expected: String,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
-    let context = BasicMacroExpansionContext()
-    let text = Parser.parse(source: source).expand(
-        macroSpecs: MacroExpander.macros,
-        contextGenerator: {
-            BasicMacroExpansionContext(
-                sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
-        },
-        indentationWidth: .spaces(4)
-    ).description
+    let (text, diagnostics) = MacroExpander.expand(source)
     #expect(
         MacroExpander.withoutLayout(text) == MacroExpander.withoutLayout(expected),
         sourceLocation: sourceLocation)
-    #expect(context.diagnostics.isEmpty, sourceLocation: sourceLocation)
+    #expect(diagnostics.isEmpty, sourceLocation: sourceLocation)
 }
 
 /// Expects that the expansion of `source` contains each of `lines` and nothing of `without`.
@@ -78,6 +84,20 @@ func expectExpansion(
         #expect(
             !text.contains(MacroExpander.withoutLayout(line)), "\(text)",
             sourceLocation: sourceLocation)
+    }
+}
+
+/// Expects that `source` expands, with warnings whose messages begin with `expected`.
+func expectWarnings(
+    _ source: String, _ expected: [String],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+) {
+    let (text, warnings) = MacroExpander.expand(source)
+    #expect(text.contains("ModelMembers"), sourceLocation: sourceLocation)
+    #expect(warnings.count == expected.count, sourceLocation: sourceLocation)
+    for (warning, beginning) in zip(warnings, expected) {
+        #expect(warning.diagMessage.severity == .warning, sourceLocation: sourceLocation)
+        #expect(warning.message.hasPrefix(beginning), sourceLocation: sourceLocation)
     }
 }
 

@@ -45,6 +45,12 @@ struct ArgumentProblemTests {
         expectProblem(
             "@Normalized struct Item { @NotStored var id: UUID = UUID(); let name: String }",
             message, line: 1, column: 42)
+        expectProblem(
+            "@Normalized struct Item { let id = UUID().uuidString; let name: String }",
+            """
+            this 'id' is not stored, and 'UUID().uuidString' makes another one at each read: \
+            declare it as a stored property that initializers set
+            """, line: 1, column: 31)
     }
 
     @Test("An id that is the same in every model is none")

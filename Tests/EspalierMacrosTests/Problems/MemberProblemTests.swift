@@ -36,6 +36,11 @@ struct MemberProblemTests {
             column: 20, fixIt: "replace 'let' with 'var' and insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#>")
         expect(
+            "@NotStored var count: Optional<Int>",
+            Self.noDefault,
+            column: 20, fixIt: "insert ' = <#default#>'",
+            fixed: "@NotStored var count: Optional<Int> = <#default#>")
+        expect(
             "@NotStored var count: Int // of it",
             Self.noDefault,
             column: 20, fixIt: "insert ' = <#default#>'",
@@ -45,6 +50,35 @@ struct MemberProblemTests {
             Self.noDefault, column: 20,
             fixIt: "insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
+    }
+
+    @Test("A constant that is another one in each model is a warning")
+    func changingConstants() {
+        expectWarnings(
+            """
+            @Normalized struct Message {
+                let id: Int
+                let createdAt = Date()
+                let token = UUID().uuidString
+                let now = Date.now
+                let later: Date = .now
+                let other: Foundation.UUID = .init()
+                let third = Foundation.UUID()
+                @NotStored let made = Date()
+                static let start = Date()
+                var changed: Date = Date()
+                let formatter = DateFormatter()
+                let version = 2
+            }
+            """,
+            [
+                "'createdAt' is not stored, and 'Date()' gives each model that is read another",
+                "'token' is not stored, and 'UUID().uuidString' gives each model",
+                "'now' is not stored, and 'Date.now' gives each model",
+                "'later' is not stored, and '.now' gives each model",
+                "'other' is not stored, and '.init()' gives each model",
+                "'third' is not stored, and 'Foundation.UUID()' gives each model",
+            ])
     }
 
     @Test("A property that CodingKeys omits needs a default value")
