@@ -13,6 +13,7 @@ struct ModelPathTests {
             ("a.b", ["a": ["b": ["c": 1]]], [["c": 1]]), ("$", [1, 2], [1, 2]), ("", [1], [1]),
             ("['a.b']", ["a.b": [1]], [1]), ("a[1]", ["a": [1, [2, 3]]], [2, 3]),
             ("e[*].node", ["e": [["node": 1], ["node": [2, 3]], ["x": 4]]], [1, 2, 3]),
+            ("e[*].node", ["e": []], []), ("data.e[*]", ["data": ["e": []]], []),
             ("..items", ["a": ["items": [1]], "b": ["items": [2]]], [1, 2]),
         ] as [(String?, JSONValue, [JSONValue])])
     func models(path: String?, document: JSONValue, models: [JSONValue]) throws {
@@ -25,7 +26,8 @@ struct ModelPathTests {
         arguments: [
             ("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0"),
             ("$.a['x.y'].z", "a['x.y']"),
-            ("l[*].n", "l[*].n"), ("..x.y", "..x"), ("['']", "['']"), ("['it\\'s']", "['it\\'s']"),
+            ("l[*].n", "l[*].n"), ("a.b[*].n", "a.b[*]"), ("..x.y", "..x"), ("['']", "['']"),
+            ("['it\\'s']", "['it\\'s']"),
         ])
     func missing(path: String, named: String) throws {
         let path = try JSONPath(parsing: path)

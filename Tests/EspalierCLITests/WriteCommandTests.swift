@@ -332,6 +332,11 @@ struct WriteCommandTests {
         let outcome = try tool("delete", "c", "all")
         #expect(outcome.code == 2)
         #expect(outcome.errors.contains("nothing was deleted; a collection has that name"))
+        // A key of a deletion does not stand for the node, as that of a read does.
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id":8}"#)
+        let key = try tool("delete", "c", "--key", "User:8")
+        #expect(key.code == 2 && key.errors.contains("nothing was deleted; a node has that name"))
     }
 }
 #endif

@@ -70,9 +70,14 @@ struct GetCommand: ParsableCommand {
             switch entry.entry.nameSpace {
             case .collection:
                 .array(
-                    try hit(cache.collectionOutcome(of: JSONTree.self, forKey: name), in: cache))
-            case .key: try hit(cache.modelOutcome(JSONTree.self, forKey: name), in: cache)
-            case .node, .segment: try hit(cache.readOutcome(JSONTree.self, name), in: cache)
+                    try hit(
+                        cache.collectionOutcome(
+                            of: JSONTree.self, forKey: name, accepting: .stale), in: cache))
+            case .key:
+                try hit(
+                    cache.modelOutcome(JSONTree.self, forKey: name, accepting: .stale), in: cache)
+            case .node, .segment:
+                try hit(cache.readOutcome(JSONTree.self, name, accepting: .stale), in: cache)
             }
         try print(LeafReport(tree: part(of: tree.value)), as: output.format)
     }
@@ -132,6 +137,9 @@ struct GetCommand: ParsableCommand {
         case .hit(let hit):
             if hit.isCut {
                 Console.note("references back to an enclosing object are left out.")
+            }
+            if hit.isExpired {
+                Console.note("a record has expired: a read of the app misses by default.")
             }
             return hit.value
         }

@@ -243,7 +243,9 @@ struct DeleteCommand: CacheCommand {
         let (entry, changes) = (entry.entry, cache.ownChangeSets())
         // Asked before the cache is closed. A damaged index must not keep the entry from being
         // deleted.
-        let failure = try? cache.inspect { try $0.notFound(entry, ", nothing was deleted") }
+        let failure = try? cache.inspect {
+            try $0.notFound(entry, ", nothing was deleted", keyFindsNode: false)
+        }
         let wasThere = try? cache.inspect { inspection in
             guard let handle = try inspection.handle(of: entry.text, in: entry.nameSpace),
                 case .record = try inspection.record(handle)

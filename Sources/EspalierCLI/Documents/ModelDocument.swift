@@ -160,12 +160,23 @@ extension JSONPath {
         guard !values.isEmpty else {
             let prefixes = steps.indices.map { JSONPath(steps: Array(steps[...$0])) }
             let missing = prefixes.first { $0.values(in: document).isEmpty } ?? self
+            if missing.selectsElements(in: document) { return [] }
             throw CommandFailure(
                 "the document has no \(missing).\(missing.advice(in: document))")
         }
         return values.flatMap { value in
             if case .array(let elements) = value { elements } else { [value] }
         }
+    }
+
+    /// Whether the last step selects all elements of arrays: there may be none.
+    private func selectsElements(in document: JSONValue) -> Bool {
+        guard let last = steps.last, case .all = last.selector, !last.isDescendant else {
+            return false
+        }
+        let parents = JSONPath(steps: steps.dropLast()).values(in: document)
+        return !parents.isEmpty
+            && parents.allSatisfy { if case .array = $0 { true } else { false } }
     }
 
     /// Returns what helps with a path whose last step selects nothing.

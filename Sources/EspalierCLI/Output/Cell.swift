@@ -69,6 +69,7 @@ enum Cell: Sendable, Equatable {
         case .texts(let texts): texts.joined(separator: " ")
         case .flag(let flag), .mark(let flag): flag ? "true" : "false"
         case .nothing: ""
+        case .value(.number(let number)?, _): number.text ?? ""
         case .value(_, let cell): cell.csv
         case .count, .size, .share, .real, .nanoseconds, .seconds: json?.text ?? ""
         }

@@ -132,17 +132,20 @@ extension Inspection {
     /// Returns the failure for a name that the cache does not have. The message says in which other
     /// name space the name exists.
     ///
-    /// - Parameter consequence: What the command did not do, as in ", nothing was evicted".
-    func notFound(_ entry: EntryName, _ consequence: String = "") throws -> CommandFailure {
+    /// - Parameters:
+    ///   - consequence: What the command did not do, as in ", nothing was evicted".
+    ///   - findsNodes: Whether the command looks for a node, too, if there is no key of the name.
+    func notFound(
+        _ entry: EntryName, _ consequence: String = "", keyFindsNode findsNodes: Bool = true
+    ) throws -> CommandFailure {
         let other: [(nameSpace: NameSpace, hint: String)] = [
             (.node, "; a node has that name"),
             (.collection, "; a collection has that name: --collection"),
             (.key, "; a key has that name: --key"),
         ]
         let hint = try other.first { other in
-            // A missing key was looked up as a node too.
             if other.nameSpace == entry.nameSpace
-                || other.nameSpace == .node && entry.nameSpace == .key
+                || findsNodes && other.nameSpace == .node && entry.nameSpace == .key
             {
                 return false
             }

@@ -47,10 +47,11 @@ struct RecordSearch {
     mutating func run() throws {
         for nameSpace in [NameSpace.node, .key, .collection] where matches.count < limit {
             try inspection.forEachEntry(of: nameSpace) { entry in
-                if case .record(let record) = try inspection.record(of: entry) {
-                    try search(record)
-                } else {
-                    unreadable += 1
+                switch try inspection.record(of: entry) {
+                case .record(let record): try search(record)
+                case .damaged, .nothing: unreadable += 1
+                // There is nothing to search, and no damage.
+                case .deleted, .lost: break
                 }
                 return matches.count < limit
             }

@@ -168,6 +168,12 @@ struct GrepCommandTests {
         #expect(
             try tool.fail(2, "grep", "c", "--value", "Ada").errors
                 == "espalier: c: nothing found; 1 damaged record was not searched\n")
+        // A repair makes it a lost record, which has nothing to search.
+        _ = try tool("doctor", "c", "--repair")
+        try tool.succeed("verify", "c")
+        #expect(
+            try tool.fail(2, "grep", "c", "--value", "Ada").errors
+                == "espalier: c: nothing found\n")
     }
 
     @Test("`grep` finds a value at the greatest depth of a document")

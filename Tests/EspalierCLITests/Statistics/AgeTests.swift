@@ -68,6 +68,37 @@ struct AgeTests {
         #expect(try tool.succeed("get", "c", "Offer:2", "--explain").text.contains(Self.soon))
     }
 
+    @Test("`get` prints what has expired, and says so")
+    func expired() throws {
+        // From then on, all records may have an age.
+        var configuration = Configuration()
+        configuration.clock = WallClock(of: LateClock()) { _ in Date() - 100 }
+        let cache = try NormalizedCache(
+            directory: tool.folder.url.path + "/c", configuration: configuration)
+        try cache.set(User(id: 2), maxAge: .seconds(1)).wait()
+        try cache.setModel(User(id: 3), forKey: "me", maxAge: .seconds(1)).wait()
+        try cache.setCollection([User(id: 2)], forKey: "all", maxAge: .seconds(1)).wait()
+        cache.close()
+        for entry in [["User:2"], ["--key", "me"], ["--collection", "all"]] {
+            let outcome = try tool.run(["get", "c"] + entry)
+            #expect(outcome.code == 0 && outcome.text.contains("\"id\""))
+            #expect(outcome.errors.contains("a record has expired"))
+        }
+        let fresh = try tool.succeed("get", "c", "User:1")
+        #expect(!fresh.errors.contains("expired"))
+    }
+
+    @Test("In CSV, times are numbers of seconds")
+    func csv() throws {
+        let lines = try tool.succeed("ls", "c", "--format", "csv").text.split(separator: "\n")
+        let column = try #require(
+            lines[0].split(separator: ",").firstIndex(of: "expiresInSeconds"))
+        let cells = lines[1...].map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)[column]
+        }
+        #expect(cells.map { Int($0) == nil } == [false, false, true] && cells[2].isEmpty)
+    }
+
     @Test("`stats --by-type` has the age of the oldest record and how many have expired")
     func types() throws {
         let rows = try tool.rows("stats", "c", "--by-type")

@@ -310,22 +310,23 @@ struct OutboxTests {
         }
     }
 
-    @Test("An answer that can't be stored is told, and its operation is not sent again")
+    @Test("An answer that can't be stored is told, and its change is confirmed or taken back")
     func unstored() async throws {
         try await withCache { cache in
             let outbox = cache.outbox("memos", of: SendMemo.self)
-            for id in 1...3 { try outbox.add(id, shown: "shown") }
+            for id in 1...4 { try outbox.add(id, shown: "shown") }
             let report = try await outbox.drain { operation, _ in
                 switch operation.id {
                 case 1: .sent(Memo(id: 1, text: String(repeating: "x", count: 40 << 20)))
                 case 2: .sent { $0.setModel(Memo(id: 2, text: ""), forKey: "") }
-                default: .sent
+                case 3: .sent
+                default: .replaced { $0.setModel(Memo(id: 4, text: ""), forKey: "") }
                 }
             }
-            #expect(report.sent == 3)
+            #expect(report.sent == 4)
             #expect(
                 report.unstoredAnswers.mapValues(\.code) == [
-                    "1": .treeTooLarge, "2": .noIdentifier,
+                    "1": .treeTooLarge, "2": .noIdentifier, "4": .noIdentifier,
                 ])
             #expect(try outbox.operations().isEmpty)
             #expect(cache.list("list") == ["shown", "shown", "shown"])
