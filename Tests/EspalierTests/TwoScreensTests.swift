@@ -192,6 +192,37 @@ final class TwoScreensTests {
         #expect(try cache.statistics().recordsWritten == before + 1)
     }
 
+    @Test("What a screen shows is fetched again, and by other screens, without the disk")
+    func fetchedFromMemory() async throws {
+        let messages = [message(10, ada), message(11, ben)]
+        try await cache.set(messages).committed
+        try await cache.setCollection(messages, forKey: "feed").committed
+        func fetch(_ manager: DataModelManager) async throws {
+            let single = DataProvider<Message>(dataModelManager: manager)
+            let list = CollectionDataProvider<Message>(dataModelManager: manager)
+            for _ in 0..<2 {
+                #expect(try await single.fetch("Message:10") == messages[0])
+                #expect(try await list.fetch("feed") == messages)
+            }
+        }
+        try await fetch(manager)
+        await manager.flush()
+        let before = try cache.statistics().memory
+        try await fetch(manager)
+        // Each of these managers has nothing of what the others show.
+        for _ in 0..<3 { try await fetch(DataModelManager(cache: cache)) }
+        let after = try cache.statistics().memory
+        #expect(after.hits > before.hits)
+        #expect(after.misses == before.misses && after.staleReads == before.staleReads)
+        // A change is read from the disk, once.
+        try await cache.set(Person(id: 1, name: "Anna")).committed
+        for _ in 0..<2 {
+            let screen = DataProvider<Message>(dataModelManager: DataModelManager(cache: cache))
+            #expect(try await screen.fetch("Message:10")?.sender.name == "Anna")
+        }
+        #expect(try cache.statistics().memory.staleReads == after.staleReads + 1)
+    }
+
     @Test("An edit whose neighbours the cache has lost sends the whole collection")
     func lost() async throws {
         let feed = FeedScreen(manager)
