@@ -134,9 +134,9 @@ extension Inspection {
     ///
     /// - Parameters:
     ///   - consequence: What the command did not do, as in ", nothing was evicted".
-    ///   - findsNodes: Whether the command looks for a node, too, if there is no key of the name.
+    ///   - keyFindsNode: Whether the command looks for a node, too, if there is no key of the name.
     func notFound(
-        _ entry: EntryName, _ consequence: String = "", keyFindsNode findsNodes: Bool = true
+        _ entry: EntryName, _ consequence: String = "", keyFindsNode: Bool = true
     ) throws -> CommandFailure {
         let other: [(nameSpace: NameSpace, hint: String)] = [
             (.node, "; a node has that name"),
@@ -145,7 +145,7 @@ extension Inspection {
         ]
         let hint = try other.first { other in
             if other.nameSpace == entry.nameSpace
-                || findsNodes && other.nameSpace == .node && entry.nameSpace == .key
+                || keyFindsNode && other.nameSpace == .node && entry.nameSpace == .key
             {
                 return false
             }

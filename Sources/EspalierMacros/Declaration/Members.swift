@@ -126,9 +126,9 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
-    /// The call in the initial value that gives another value each time, such as `UUID()` in
+    /// The call without arguments with which the initial value begins, such as `UUID()` in
     /// `UUID().uuidString`.
-    var changingCall: FunctionCallExprSyntax? {
+    var leadingCall: FunctionCallExprSyntax? {
         var value = initializer?.value
         while let part = value?.as(MemberAccessExprSyntax.self) { value = part.base }
         guard let call = value?.as(FunctionCallExprSyntax.self), call.arguments.isEmpty,

@@ -113,7 +113,7 @@ extension ModelDeclaration {
     private var unstoredIdentifierProblem: Diagnostic? {
         guard let id, !id.isComputed,
             members.first(where: { $0.bareName == "id" })?.storedName == nil,
-            let value = id.initializer?.value, let call = id.changingCall
+            let value = id.initializer?.value, let call = id.leadingCall
         else { return nil }
         let callee = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
         let type =

@@ -144,6 +144,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     private(set) var currentIndex = 0
     /// The element that has failed once because its record can't be opened.
     private var failedIndex: Int?
+    private let use = ListUse()
 
     init(_ frame: DecodingFrame) throws {
         guard var values = try frame.wholeValue() else { throw frame.missing([Any].self) }
@@ -151,7 +152,6 @@ struct ElementDecoding: UnkeyedDecodingContainer {
             throw frame.mismatch("an unkeyed container", [Any].self, values)
         }
         self.frame = frame
-        frame.listUse = ListUse()
         elementCount = count
         position = values.reader.position
     }
@@ -171,21 +171,21 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     var codingPath: [any CodingKey] { frame.codingPath }
     var count: Int? {
-        frame.listUse.isList = false
+        use.isList = false
         return elementCount
     }
 
     var isAtEnd: Bool {
         guard !isBehindLast else { return true }
-        frame.listUse.noteQuestion(at: currentIndex)
-        return frame.listUse.isList && isRestLeftOut
+        use.noteQuestion(at: currentIndex)
+        return use.isList && isRestLeftOut
     }
 
     private var isBehindLast: Bool { currentIndex >= elementCount }
 
     /// Whether all elements from here on are references that a list leaves out.
     private var isRestLeftOut: Bool {
-        guard frame.listUse.hasOptionalElements != true, let values = try? here(Any.self) else {
+        guard use.hasOptionalElements != true, let values = try? here(Any.self) else {
             return false
         }
         var ahead = values.fork()
@@ -208,12 +208,18 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let index = currentIndex
-        return try next(type) { [frame] in try frame.element(type, &$0, index) }
+        return try next(type) { [frame, use] values in
+            if use.hasOptionalElements == nil {
+                let strategy = values.treeReader.bridge.strategy(for: type)
+                use.hasOptionalElements = strategy.valueWhenMissing != nil
+            }
+            return try frame.element(type, &values, index)
+        }
     }
 
     mutating func decodeIfPresent<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         if isBehindLast { return nil }
-        frame.listUse.hasOptionalElements = true
+        use.hasOptionalElements = true
         let index = currentIndex
         return try next(type) { [frame] in
             try $0.decodeOptional { try frame.element(type, &$0, index) }
@@ -273,7 +279,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     {
         while true {
             var values = try here(type)
-            try frame.listUse.noteElement(
+            try use.noteElement(
                 at: currentIndex, type, isReference: values.reader.isReferenceOrNull)
             do {
                 let result = try body(&values)
@@ -283,8 +289,8 @@ struct ElementDecoding: UnkeyedDecodingContainer {
                 let placed = placed(error, in: values.treeReader)
                 let thrown = frame.thrown(placed, at: BridgeKey(index: currentIndex), as: type)
                 let failure = ReadFailure(placed)
-                if failure.leavesOut, frame.listUse.isList, passUnlessLast() {
-                    frame.listUse.notePassed(thrown, next: currentIndex)
+                if failure.leavesOut, use.isList, currentIndex < elementCount - 1, pass() {
+                    use.notePassed(thrown, next: currentIndex)
                     continue
                 }
                 if failure.leavesOut || failure.isFinal { passIfFailedBefore() }
@@ -293,10 +299,11 @@ struct ElementDecoding: UnkeyedDecodingContainer {
         }
     }
 
-    private mutating func passUnlessLast() -> Bool {
-        guard currentIndex < elementCount - 1, var values = try? here(Any.self),
-            (try? values.skipValue()) != nil
-        else { return false }
+    /// Moves past the next element; false if its bytes are damaged.
+    private mutating func pass() -> Bool {
+        guard var values = try? here(Any.self), (try? values.skipValue()) != nil else {
+            return false
+        }
         advance(to: values.reader.position)
         return true
     }
@@ -306,12 +313,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
             failedIndex = currentIndex
             return
         }
-        guard var values = try? here(Any.self), (try? values.skipValue()) != nil else {
-            // The bytes are damaged.
-            currentIndex = elementCount
-            return
-        }
-        advance(to: values.reader.position)
+        if !pass() { currentIndex = elementCount }
     }
 
     private func placed(_ error: any Error, in treeReader: TreeReader) -> any Error {
@@ -326,7 +328,7 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     private mutating func nested<R>(_ body: (DecodingFrame) throws -> R) throws -> R {
         var values = try here(Any.self)
-        frame.listUse.isList = false
+        use.isList = false
         let result = try body(
             DecodingFrame(
                 nestedIn: frame, key: BridgeKey(index: currentIndex), value: here(Any.self)))
@@ -336,8 +338,9 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// Tells whether the user of an unkeyed container treats it as a list.
-struct ListUse {
+/// Tells whether the user of an unkeyed container treats it as a list. An object, because asking
+/// for the end does not change the container.
+private final class ListUse {
     /// Whether nothing has told that the value is no list.
     var isList = true
     /// Whether the elements are optional, so that a deleted one becomes nil; nil before the first
@@ -349,14 +352,14 @@ struct ListUse {
     /// The failure of an element that was left out.
     private var passed: (any Error)?
 
-    mutating func noteQuestion(at index: Int) {
+    func noteQuestion(at index: Int) {
         if index > (asked ?? -1) + 1 { isList = false }
         asked = index
     }
 
     /// Notes an element that is about to be decoded. Throws if that shows that the value is no list
     /// after an element was left out.
-    mutating func noteElement(at index: Int, _ type: Any.Type, isReference: Bool) throws {
+    func noteElement(at index: Int, _ type: Any.Type, isReference: Bool) throws {
         let known = self.type
         self.type = ObjectIdentifier(type)
         if asked != index {
@@ -366,7 +369,7 @@ struct ListUse {
         if !isReference || known != nil && known != self.type { isList = false }
     }
 
-    mutating func notePassed(_ failure: any Error, next index: Int) {
+    func notePassed(_ failure: any Error, next index: Int) {
         passed = failure
         asked = index
     }

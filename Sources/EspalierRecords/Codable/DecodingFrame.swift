@@ -23,8 +23,6 @@ final class DecodingFrame: BridgeFrame {
     private var end: Int?
     private var isClosed = false
     private var currentKey: BridgeKey?
-    /// What has been asked of the unkeyed container.
-    var listUse = ListUse()
 
     /// Makes the frame of a model.
     init(fields record: consuming RecordDecoder) {
@@ -195,9 +193,6 @@ final class DecodingFrame: BridgeFrame {
         -> Value
     {
         let strategy = values.treeReader.bridge.strategy(for: type)
-        if listUse.hasOptionalElements == nil {
-            listUse.hasOptionalElements = strategy.valueWhenMissing != nil
-        }
         return try decode(strategy, from: &values, at: BridgeKey(index: index))
     }
 
