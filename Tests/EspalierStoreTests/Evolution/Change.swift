@@ -171,6 +171,10 @@ extension Change {
             OfUUID.Message(value: number),
             byHand: "\(number)", number),
         Change(
+            "`String` to `UUID`, no UUID", OfString.Message(value: "Ada"),
+            OfUUID.Message(value: number),
+            byHand: "Ada", number),
+        Change(
             "`Data` to `UUID`, 16 bytes", OfData.Message(value: Data(repeating: 7, count: 16)),
             OfUUID.Message(value: number), byHand: Data(repeating: 7, count: 16), number),
         Change(
