@@ -65,8 +65,17 @@ extension NormalizedMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         let model = model(node, declaration, context)
         guard model.problems.isEmpty else { return [] }
+        // The extension may use the type only where the type and those around it are available.
+        let places =
+            [declaration.attributes]
+            + context.lexicalContext.compactMap {
+                $0.asProtocol((any WithAttributesSyntax).self)?.attributes
+            }
+        let availability = places.joined().compactMap { $0.as(AttributeSyntax.self) }.filter {
+            $0.attributeName.trimmedDescription == "available"
+        }
         return ModelExpansion(model).extensions(
-            of: type.trimmedDescription, conformingTo: protocols)
+            of: type.trimmedDescription, conformingTo: protocols, availability: availability)
     }
 }
 

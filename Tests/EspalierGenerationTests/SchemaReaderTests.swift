@@ -350,6 +350,72 @@ struct SchemaReaderTests {
         #expect(tried == ["Int", "Double", "String", "Dog", "Cat"])
     }
 
+    @Test("Without a discriminator, an object is read only if its constants are there")
+    func constants() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "image": {"required": ["kind", "url"], "properties": {
+                    "kind": {"const": "image"}, "url": {"type": "string"}}},
+                  "video": {"required": ["kind", "url"], "properties": {
+                    "kind": {"const": "video"}, "url": {"type": "string"}}},
+                  "medium": {"anyOf": [{"$ref": "#/$defs/image"}, {"$ref": "#/$defs/video"},
+                                       {"type": "string"}]}}}
+                """)
+        for kind in ["image", "video"] {
+            let attempt = "let value = try? container.decode(\(kind.capitalized).self),"
+            let lines = source.lines
+            let index = try #require(lines.firstIndex { $0.hasSuffix(attempt) }, "\(source.text)")
+            #expect(lines[index + 1] == "value.kind == \"\(kind)\"", "\(source.text)")
+        }
+    }
+
+    @Test("Of two arrays of objects, the one whose objects have more required members comes first")
+    func arrays() throws {
+        let source = try Generated(
+            schema: """
+                {"$defs": {
+                  "ref": {"required": ["id"], "properties": {"id": {"type": "string"}}},
+                  "page": {"required": ["id", "title"], "properties": {
+                    "id": {"type": "string"}, "title": {"type": "string"}}},
+                  "data": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/ref"}},
+                                     {"type": "array", "items": {"$ref": "#/$defs/page"}}]}}}
+                """)
+        let text = source.text
+        let page = try #require(text.range(of: "decode([Page].self)"), "\(text)")
+        let ref = try #require(text.range(of: "decode([Ref].self)"))
+        #expect(page.lowerBound < ref.lowerBound)
+    }
+
+    @Test(
+        "A null in an alternative makes the member a Field",
+        arguments: [
+            #"[{"type": ["integer", "null"]}, {"type": "string"}]"#,
+            #"[{"type": "integer", "nullable": true}, {"type": "string"}]"#,
+            #"[{"type": "integer"}, {"type": "string"}, {"const": null}]"#,
+            #"[{"type": "integer"}, {"type": "string"}, {"enum": [null]}]"#,
+        ])
+    func nullAlternatives(alternatives: String) throws {
+        let source = try Generated(
+            schema: #"{"title": "Page", "properties": {"x": {"anyOf": \#(alternatives)}}}"#)
+        #expect(source.text.contains("let x: Field<X>"), "\(source.text)")
+        #expect(source.text.components(separatedBy: "case any").count == 1)
+    }
+
+    @Test("A union of null alone is any JSON, and a type is not named as the generated code's")
+    func unusualUnions() throws {
+        let null = try Generated(
+            schema: #"{"title": "Page", "properties": {"x": {"anyOf": [{"type": "null"}]}}}"#)
+        #expect(null.text.contains("let x: Field<PageJSON>"), "\(null.text)")
+        let named = try Generated(
+            schema: """
+                {"$defs": {"discriminator": {"oneOf": [
+                  {"title": "a", "required": ["k"], "properties": {"k": {"const": "a"}}},
+                  {"title": "b", "required": ["k"], "properties": {"k": {"const": "b"}}}]}}}
+                """)
+        #expect(!named.text.contains("enum Discriminator: Codable"), "\(named.text)")
+    }
+
     /// A schema of pets that have no constants.
     private func pets(
         _ discriminator: String, dog: String = ##"{"$ref": "#/$defs/Dog"}"##

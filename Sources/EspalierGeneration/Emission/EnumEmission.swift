@@ -144,7 +144,10 @@ extension SwiftEmitter {
         }
         let (literals, isText) = values(type)
         guard !literals.isEmpty else {
-            return [Attempt(name: name, type: text, precedence: precedence)]
+            let condition = constants(of: type)
+            return [
+                Attempt(name: name, type: text, precedence: precedence, condition: condition)
+            ]
         }
         let plain: [ValueType] = isText ? [.string] : [.integer, .number]
         let wider: [ValueType] = isText ? [.url] : [.unsigned]
@@ -158,6 +161,25 @@ extension SwiftEmitter {
         // Nothing is left for the other values if another type reads them all.
         if hasPlain || enums.first != type { return [known] }
         return [known, Attempt(name: name, type: text, precedence: 950)]
+    }
+
+    /// Returns the lines that ask whether an object has the texts that the schema demands: another
+    /// alternative may have the same members.
+    private func constants(of type: ValueType) -> [String] {
+        guard case .declared(let index) = type,
+            case .object(let object) = models.declarations[index].body
+        else { return [] }
+        let conditions = properties(of: object).compactMap { member, property -> String? in
+            guard let constant = member.constant, member.isRequired, !member.isNullable else {
+                return nil
+            }
+            let value = "value.\(Words.escaped(property))"
+            let literal = Self.literal(constant)
+            if member.type == .string { return "            \(value) == \(literal)" }
+            return values(member.type).isText
+                ? "            \(value).rawValue == \(literal)" : nil
+        }
+        return conditions.enumerated().map { $1 + ($0 < conditions.count - 1 ? "," : "") }
     }
 
     /// Returns the lines that ask whether a value is one of these.
@@ -181,7 +203,7 @@ extension SwiftEmitter {
     }
 
     /// How early a type is tried: a type that reads less comes before one that reads more. An
-    /// object with more required members reads less.
+    /// object with more required members reads less, and so does an array of such objects.
     private func precedence(_ type: ValueType) -> Int {
         switch type {
         case .bool: 2_000
@@ -191,14 +213,16 @@ extension SwiftEmitter {
         case .date, .uuid: 1_700
         case .declared(let index):
             switch models.declarations[index].body {
-            case .object(let object): 100 + object.members.count(where: \.isRequired)
+            case .object(let object):
+                100 + min(500, object.members.count(where: \.isRequired))
             case .union: 50
             // Reads every string or integer.
             case .enumeration: 1_600
             }
         case .url: 1_500
         case .string: 1_000
-        case .array: 900
+        // Arrays compete with one another only.
+        case .array(let element): 300 + precedence(element)
         case .optional(let wrapped): precedence(wrapped)
         case .dictionary: 10
         case .any: 0

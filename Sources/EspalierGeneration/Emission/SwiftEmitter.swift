@@ -119,7 +119,7 @@ struct SwiftEmitter {
     }
 
     /// The members with the names of their properties: the identifier first, then by key.
-    private func properties(of object: ObjectBody) -> [(member: Member, property: String)] {
+    func properties(of object: ObjectBody) -> [(member: Member, property: String)] {
         var key: String?
         if case .node(let idKey, _) = object.identity { key = idKey }
         var unique = UniqueNames(reserved: Words.reservedMembers, suffix: "Value")

@@ -111,7 +111,8 @@ enum Words {
     static let reservedTypes: Set<String> = [
         "Any", "AnyObject", "Array", "Bool", "Builder", "Character", "Codable",
         "CodingKey", "CodingKeys", "Data", "Date", "Decimal", "Decodable", "Decoder",
-        "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Equatable", "Error",
+        "DecodingError", "Dictionary", "Discriminator", "Double", "Encodable", "Encoder",
+        "Equatable", "Error",
         "Espalier", "EspalierModels", "EspalierNormalized", "EspalierRecords", "Field",
         "FieldValue", "Float", "Foundation", "Hashable", "Hasher", "Identifiable", "Int", "Int32",
         "Int64", "KeyPath", "MainActor", "Model", "ModelField", "Never", "NormalizedCache",

@@ -111,6 +111,8 @@ struct Member: Sendable {
     /// Whether the value may be null.
     var isNullable: Bool
     var documentation: String?
+    /// The text that the value always is; nil if there is none.
+    var constant: String?
 }
 
 /// A list of strings or integers. The generated enum has a case for all others.

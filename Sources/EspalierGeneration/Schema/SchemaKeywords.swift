@@ -67,6 +67,11 @@ extension JSON {
         return (self["type"]?.elements ?? []).compactMap(\.text)
     }
 
+    /// Whether the value can only be null.
+    var isOnlyNull: Bool {
+        typeNames == ["null"] || self["const"] == .null || self["enum"]?.elements == [.null]
+    }
+
     /// Whether the value may be null.
     ///
     /// A part of `allOf` counts, too: in OpenAPI 3.0, `nullable` often stands beside a reference.
@@ -74,7 +79,7 @@ extension JSON {
         self["nullable"] == .bool(true) || typeNames.contains("null")
             || self["enum"]?.elements?.contains(.null) == true
             || ["oneOf", "anyOf"].contains { keyword in
-                self[keyword]?.elements?.contains { $0.typeNames == ["null"] } == true
+                self[keyword]?.elements?.contains { $0.isOnlyNull || $0.isNullable } == true
             }
             || self["allOf"]?.elements?.contains(where: \.isNullable) == true
     }

@@ -10,6 +10,8 @@ struct SchemaReader {
     private var models: ModelSet
     private var problems: [Problem] = []
     private var indices: [JSONPointer: Int] = [:]
+    /// The unions with an alternative that may be null.
+    private var nullableUnions: Set<Int> = []
     /// The references that are being followed, because one may lead back to itself.
     private var followed: [JSONPointer] = []
 
@@ -307,7 +309,8 @@ struct SchemaReader {
             body.members.append(
                 Member(
                     key: key, type: use.type, isRequired: required.contains(key),
-                    isNullable: use.isNullable, documentation: use.documentation))
+                    isNullable: use.isNullable, documentation: use.documentation,
+                    constant: child.schema.constantText))
         }
         for key in required.subtracting(byKey.keys).sorted() {
             body.members.append(Member(key: key, type: .any, isRequired: true, isNullable: true))
@@ -439,15 +442,17 @@ struct SchemaReader {
     // MARK: One of several
 
     private mutating func alternatives(_ places: [SchemaPlace], of place: SchemaPlace) -> Use {
-        let others = places.filter { $0.schema.typeNames != ["null"] }
-        let isNullable = others.count < places.count
+        let others = places.filter { !$0.schema.isOnlyNull }
+        var isNullable = others.count < places.count
+        guard !others.isEmpty else { return Use(type: .any, isNullable: true) }
         if others.count == 1, let only = others.first {
             var use = read(only)
             use.isNullable = use.isNullable || isNullable
             return use
         }
         if let index = indices[place.pointer] {
-            return Use(type: .declared(index), isNullable: isNullable)
+            return Use(
+                type: .declared(index), isNullable: isNullable || nullableUnions.contains(index))
         }
         let index = declare(.union(UnionBody(cases: [])), place)
         let discriminator = self.discriminator(of: others, in: place)
@@ -458,6 +463,7 @@ struct SchemaReader {
                 let hint = NameHint(own, in: place.hint)
                 let use = read(
                     SchemaPlace(schema: other.schema, pointer: other.pointer, hint: hint))
+                isNullable = isNullable || use.isNullable
                 guard !body.cases.contains(where: { $0.type == use.type && $0.tag == tag })
                 else { continue }
                 let name = tag.map(Words.property) ?? caseName(use.type)
@@ -465,6 +471,7 @@ struct SchemaReader {
             }
         }
         models.declarations[index].body = .union(body)
+        if isNullable { nullableUnions.insert(index) }
         return Use(type: .declared(index), isNullable: isNullable)
     }
 

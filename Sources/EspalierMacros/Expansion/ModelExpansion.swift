@@ -50,7 +50,7 @@ struct ModelExpansion {
     /// Returns the extension with the conformances and with the initializers of a struct, which
     /// would replace the memberwise initializer if they stood in the struct.
     func extensions(
-        of type: String, conformingTo protocols: [TypeSyntax]
+        of type: String, conformingTo protocols: [TypeSyntax], availability: [AttributeSyntax]
     ) -> [ExtensionDeclSyntax] {
         let requested = Set(
             protocols.compactMap {
@@ -76,7 +76,7 @@ struct ModelExpansion {
         let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
         return [
             ExtensionDeclSyntax(
-                nonisolatedHead: type + clause,
+                availability: availability, nonisolatedHead: type + clause,
                 unparsedMembers: initializers.joined(separator: "\n\n"))
         ]
     }
@@ -269,8 +269,15 @@ extension DeclSyntax {
 
 extension ExtensionDeclSyntax {
     /// Makes an extension of the type and its conformances, and of the text of its members.
-    init(nonisolatedHead head: String, unparsedMembers members: String) {
+    ///
+    /// - Parameter availability: The attributes of the extension.
+    init(
+        availability: [AttributeSyntax], nonisolatedHead head: String,
+        unparsedMembers members: String
+    ) {
         self.init(
+            attributes: AttributeListSyntax(
+                availability.map { .attribute($0.trimmed.with(\.trailingTrivia, .newline)) }),
             modifiers: [DeclModifierSyntax(name: .keyword(.nonisolated, trailingTrivia: .space))],
             extensionKeyword: .keyword(.extension, trailingTrivia: .space),
             extendedType: MissingTypeSyntax(placeholder: .identifier(head + " ")),

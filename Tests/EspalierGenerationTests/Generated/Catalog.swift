@@ -95,12 +95,12 @@ nonisolated enum Currency: RawRepresentable, Codable, Hashable, Sendable, FieldV
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Int.self) {
+        if let value = try? container.decode([Double].self) {
+            self = .numberList(value)
+        } else if let value = try? container.decode(Int.self) {
             self = .integer(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([Double].self) {
-            self = .numberList(value)
         } else if let value = try? container.decode(Box.self) {
             self = .box(value)
         } else {

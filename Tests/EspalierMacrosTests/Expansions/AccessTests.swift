@@ -18,6 +18,23 @@ struct AccessTests {
             "\n    \(generated)nonisolated struct Builder")
     }
 
+    @Test("The extension is available where the type and those around it are")
+    func availability() {
+        expectExpansion(
+            of: "@available(macOS 26, *) @Normalized struct Message { let id: Int }",
+            has: "@available(macOS 26, *)\nnonisolated extension Message:")
+        expectExpansion(
+            of: """
+                @available(macOS 26, *)
+                enum Feed {
+                    @Normalized
+                    @available(*, deprecated)
+                    struct Message { let id: Int }
+                }
+                """,
+            has: "@available(*, deprecated)\n@available(macOS 26, *)\nnonisolated extension")
+    }
+
     @Test("A model in a public extension is public unless it has its own modifier")
     func extensions() {
         expectExpansion(
