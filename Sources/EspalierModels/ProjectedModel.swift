@@ -104,7 +104,7 @@ extension ModelMembers {
     private static func merged(_ mine: Any, _ theirs: Any) -> Any? {
         if let mine = mine as? any Model {
             guard let theirs = theirs as? any Model, let identifier = mine.modelIdentifier,
-                theirs.modelIdentifier == identifier
+                theirs.modelIdentifier?.utf8.elementsEqual(identifier.utf8) == true
             else { return nil }
             return mine.merge(theirs)
         }
@@ -122,10 +122,11 @@ extension ModelMembers {
 
     /// Returns the elements in the order of `theirs`: elements may have moved or been removed.
     private static func merged(_ mine: [Any], _ theirs: [Any]) -> [Any]? {
-        var known: [String: Any] = [:]
+        // By bytes, as identifiers are compared: a composed and a decomposed é are two.
+        var known: [[UInt8]: Any] = [:]
         for element in mine {
             if let identifier = (element as? any Model)?.modelIdentifier {
-                known[identifier] = element
+                known[Array(identifier.utf8)] = element
             }
         }
         var result: [Any] = []
@@ -136,7 +137,7 @@ extension ModelMembers {
             }
             let counterpart =
                 if let model = element as? any Model {
-                    model.modelIdentifier.flatMap { known[$0] }
+                    model.modelIdentifier.flatMap { known[Array($0.utf8)] }
                 } else {
                     mine.count == theirs.count ? mine[index] : nil
                 }

@@ -22,6 +22,11 @@ package struct ByteWriter: ~Copyable {
     /// A copy of the bytes written.
     package var bytes: [UInt8] { unsafe Array(written) }
 
+    /// Returns a copy of the bytes from a position on.
+    func bytes(from start: Int) -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(rebasing: written[start...]))
+    }
+
     /// Valid until the next change.
     private var written: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)

@@ -29,7 +29,12 @@ extension RecordEncoder {
     public mutating func encode<Value: Encodable>(_ value: Value, forKey key: String) throws {
         let strategy = values.flattener.bridge.strategy(for: Value.self)
         startField(key)
-        try strategy.encode(value, into: values)
+        do {
+            try strategy.encode(value, into: values)
+        } catch {
+            values.noteUnfinishedField(error, of: Value.self)
+            throw error
+        }
     }
 }
 

@@ -38,6 +38,9 @@ final class EncodingFrame: BridgeFrame {
     /// Pieces that a later piece has replaced. Users may still write to them.
     private var replaced: [EncodingFrame] = []
     private var seenNames: UInt64 = 0
+    /// The slots of many names, so that a repeated name is found at once.
+    private var names: [Identifier: Int]?
+    private static let searchedNames = 32
     private var buffer = ByteWriter()
     private var isBusy = false
     private var isClosed = false
@@ -118,10 +121,12 @@ final class EncodingFrame: BridgeFrame {
         try checkOpen()
         try writing {
             if let slot = slotWritten(name) {
+                values.mayHaveUnusedChildren = true
                 let piece = EncodingFrame(nestedIn: self, key: BridgeKey(name))
                 put(piece, in: slot)
                 try piece.whole(write)
             } else {
+                names?[Identifier(name)] = count
                 record?.startField(name)
                 try value(write)
             }
@@ -142,6 +147,7 @@ final class EncodingFrame: BridgeFrame {
         if isModel { return try field(BridgeKey.wholeValue, write) }
         try begin(.whole)
         try writing {
+            if values.writer.count > start { values.mayHaveUnusedChildren = true }
             values.writer.truncate(to: start)
             try value(write)
         }
@@ -166,9 +172,12 @@ final class EncodingFrame: BridgeFrame {
     @inline(__always)
     private func value(_ write: (ValueEncoder) throws -> Void) throws {
         let start = values.writer.count
+        let isIntact = !values.flattener.hasUnfinishedField
         do {
             try write(values)
         } catch {
+            if isIntact { values.flattener.forgetUnfinishedField() }
+            values.mayHaveUnusedChildren = true
             values.writer.truncate(to: start)
             values.encodeNull()
             throw error
@@ -203,6 +212,7 @@ final class EncodingFrame: BridgeFrame {
         try checkOpen()
         if let slot = try writing({ slotWritten(name) }) {
             if let piece = pieces[slot], piece.form == form, form != .undecided { return piece }
+            values.mayHaveUnusedChildren = true
             return try nested(BridgeKey(name), slot: slot, form: form)
         }
         let slot = count
@@ -231,14 +241,19 @@ final class EncodingFrame: BridgeFrame {
     /// Returns the slot of a field written before under the same name.
     private func slotWritten(_ name: String) -> Int? {
         guard let record else { return nil }
-        guard record.isInline else { return record.slot(ofWritten: name) }
+        guard record.isInline else { return self.record?.slot(ofWritten: name) }
+        if let names { return names[Identifier(name)] }
         // Most names are new, which one bit each proves. Otherwise the names in the stream are
-        // searched.
+        // searched, or listed if there are many.
         let utf8 = name.utf8
         let hash = utf8.count &* 31 &+ Int(utf8.first ?? 0) &* 7 &+ Int(utf8.last ?? 0)
         let bit: UInt64 = 1 << UInt64(hash & 63)
         defer { seenNames |= bit }
         guard seenNames & bit != 0 else { return nil }
+        if count > Self.searchedNames, let names = try? writtenNames() {
+            self.names = names
+            return names[Identifier(name)]
+        }
         return try? values.writer.reading { reader in
             reader.position = bodyStart
             for slot in 0..<count {
@@ -247,6 +262,21 @@ final class EncodingFrame: BridgeFrame {
                 try reader.skipValue()
             }
             return nil
+        }
+    }
+
+    /// Returns the slots of the names in the stream.
+    private func writtenNames() throws -> [Identifier: Int] {
+        try values.writer.reading { reader in
+            reader.position = bodyStart
+            var names: [Identifier: Int] = [:]
+            for slot in 0..<count {
+                guard let length = try reader.readStringLength() else { return names }
+                let name = Identifier(try reader.string(count: length))
+                if names[name] == nil { names[name] = slot }
+                try reader.skipValue()
+            }
+            return names
         }
     }
 
@@ -273,14 +303,14 @@ final class EncodingFrame: BridgeFrame {
     }
 
     private func splice() throws {
-        let bytes = values.writer.bytes
+        // What stands before is not copied: an array of such values would be copied at each.
+        let bytes = values.writer.bytes(from: bodyStart)
         values.writer.truncate(to: bodyStart)
         let fieldStarts = record?.isInline == false ? values.takeFieldStarts() : []
         try ByteReader.reading(bytes) { reader in
-            reader.position = bodyStart
             for slot in 0..<count {
                 if form == .fields, record?.isInline == true { try copyValue(&reader) }
-                if fieldStarts.contains(reader.position) { values.noteField() }
+                if fieldStarts.contains(bodyStart + reader.position) { values.noteField() }
                 if let piece = pieces[slot] {
                     try reader.skipValue()
                     try piece.finishBuffer()
@@ -408,7 +438,8 @@ extension EncodingFrame: SingleValueEncodingContainer {
         // reference would lead back to this very record.
         if isModel, record?.isInline == false,
             let identifier = values.flattener.innermostIdentifier,
-            let model = value as? any IdentifiedModel, model.modelIdentifier == identifier
+            let model = value as? any IdentifiedModel,
+            model.modelIdentifier?.hasSameBytes(as: identifier) == true
         {
             return try value.encode(to: self)
         }

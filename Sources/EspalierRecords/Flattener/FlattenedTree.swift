@@ -81,6 +81,9 @@ package struct FlattenedTree: Sendable {
     package internal(set) var byteCount = 0
     /// How many levels its values are nested at most. May be too high after a copy.
     package internal(set) var levels = 0
+    /// Nodes whose stored records must not be written: the read from which the tree comes may have
+    /// left out references to nodes above them.
+    package var keptNodes: Set<Int> = []
     /// The nodes as an earlier tree has them, by their indexes; empty if there is none.
     package internal(set) var earlierNodes: [EarlierTree.Node] = []
     /// Whether a node has more than one projection.
@@ -160,6 +163,35 @@ package struct FlattenedTree: Sendable {
     func explicitNulls(of part: Part) -> Set<Int> {
         guard !explicitNulls.isEmpty, !part.values.isEmpty else { return [] }
         return explicitNulls[part.values.lowerBound] ?? []
+    }
+
+    /// Returns the nodes that another tree has with the same values and children.
+    package func nodes(equalTo other: FlattenedTree) -> Set<Int> {
+        let places = Dictionary(
+            zip(other.entries.map { Identifier($0.identifier) }, 0...),
+            uniquingKeysWith: { first, _ in first })
+        return Set(
+            entries.indices.filter { index in
+                guard let place = places[Identifier(entries[index].identifier)] else {
+                    return false
+                }
+                let (mine, theirs) = (parts(at: index), other.parts(at: place))
+                return mine.count == theirs.count
+                    && zip(mine, theirs).allSatisfy { isEqual($0, to: $1, of: other) }
+            })
+    }
+
+    private func parts(at index: Int) -> [Part] { [entries[index].first] + (others[index] ?? []) }
+
+    private func isEqual(_ part: Part, to theirs: Part, of other: FlattenedTree) -> Bool {
+        types[part.type].hasSameBytes(as: other.types[theirs.type])
+            && shapes[part.shape] == other.shapes[theirs.shape]
+            && values[part.values] == other.values[theirs.values]
+            && part.children.count == theirs.children.count
+            && zip(part.children, theirs.children).allSatisfy {
+                entries[children[$0]].identifier.hasSameBytes(
+                    as: other.entries[other.children[$1]].identifier)
+            }
     }
 
     /// The nodes with all their projections. Each draft is made when it is asked for.

@@ -69,7 +69,8 @@ package final class Flattener {
         // alive for good.
         defer { state.encoders.removeAll() }
         try body(encoder)
-        if let failure = state.failure { throw failure }
+        if let failure = state.failure ?? state.unfinished { throw failure }
+        try encoder.dropUnusedChildren()
         try state.count(bytes: encoder.writer.count, limits)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
@@ -160,6 +161,7 @@ package final class Flattener {
         if place.merges {
             try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
         }
+        try encoder.dropUnusedChildren()
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
         if state.reuse.isOn, place.isFirst { state.noteEnd(of: place.node) }
         if place.merges {
@@ -193,6 +195,7 @@ package final class Flattener {
             ? expected ?? .none : try record.shape(type: projection, in: shapes)
         try state.noteFields(of: encoder, shape, ofTypeAt: place.type)
         let nulls = try encoder.takeExplicitNulls()
+        try encoder.dropUnusedChildren()
         if record.isAsExpected, state.holds(encoder, nulls, at: place) {
             return try state.addPending(to: place.node, shapes, limits)
         }
@@ -252,10 +255,27 @@ package final class Flattener {
             let shape =
                 record.isAsExpected
                 ? expected ?? .none : try record.shape(type: projection, in: shapes)
+            try encoder.dropUnusedChildren()
             try state.compare(encoder, shape, at: place, projection, shapes)
         } catch {
             state.contradictions.isIncomplete = true
         }
+    }
+
+    // MARK: Failures
+
+    /// Whether a field was not written to its end, and its bytes were not taken back.
+    var hasUnfinishedField: Bool { state.unfinished != nil }
+
+    /// Notes that the bytes of the field were taken back.
+    func forgetUnfinishedField() { state.unfinished = nil }
+
+    /// Notes a field that was not written to its end. An occurrence that is only compared is not
+    /// stored.
+    func noteUnfinishedField(_ error: any Error, of type: Any.Type) {
+        guard !state.contradictions.isComparing, state.unfinished == nil else { return }
+        state.unfinished =
+            error as? FlattenError ?? .modelFailed(type: "\(type)", reason: "\(error)")
     }
 
     private func nextEncoder() -> ValueEncoder {
@@ -324,6 +344,8 @@ package final class Flattener {
         /// The first failure to write a node. The tree has a hole there, even if a model swallows
         /// the error.
         var failure: FlattenError?
+        /// The first failure to write a field that left its bytes unfinished.
+        var unfinished: FlattenError?
         var stack = StackSpace()
         var policy = TreePolicy.replace {
             didSet {
@@ -391,7 +413,7 @@ package final class Flattener {
                 inTreeOf: finished.count, merging: occurrences.count)
             self.finished = finishReuse(&finished)
             nodes = NodeTable()
-            failure = nil
+            (failure, unfinished) = (nil, nil)
             occurrences = OccurrenceCount()
             contradictions = ContradictionCount()
             return finished

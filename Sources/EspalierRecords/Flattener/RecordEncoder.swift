@@ -24,6 +24,9 @@ public struct RecordEncoder {
     /// The names of the expected shape's fields, as long as the fields are the same; then none.
     private var expectedNames: FieldNames.Lent
     private var names: [String]?
+    /// The slots of many names, so that a repeated name is found at once.
+    private var slots: [Identifier: Int]?
+    private static let searchedNames = 32
     /// Whether the model is an enum with payloads, of which one case was written.
     var isCase = false
 
@@ -65,7 +68,12 @@ public struct RecordEncoder {
     @inlinable
     public mutating func encode<Value: FieldValue>(_ value: Value, forKey key: String) throws {
         startField(key)
-        try value.encodeValue(into: values)
+        do {
+            try value.encodeValue(into: values)
+        } catch {
+            values.noteUnfinishedField(error, of: Value.self)
+            throw error
+        }
     }
 
     /// Refuses a value that can't be stored, so that the compiler says what its type lacks.
@@ -157,14 +165,24 @@ public struct RecordEncoder {
         if isNextByBytes(name) { return }
         if names == nil { names = expected.map { Array($0.names[..<count]) } ?? [] }
         names?.append(name)
+        slots?[Identifier(name)] = count
         expectedNames = .none
     }
 
     /// Returns the slot of a field written before. Of use for a node: an inline model keeps no
     /// list.
-    func slot(ofWritten name: String) -> Int? {
+    mutating func slot(ofWritten name: String) -> Int? {
         let name = Identifier(name)
-        if let names { return names.firstIndex { Identifier($0) == name } }
+        if let names {
+            guard names.count > Self.searchedNames else {
+                return names.firstIndex { Identifier($0) == name }
+            }
+            slots =
+                slots
+                ?? Dictionary(
+                    zip(names.map(Identifier.init), 0...), uniquingKeysWith: { a, _ in a })
+            return slots?[name]
+        }
         return expected?.names[..<count].firstIndex { Identifier($0) == name }
     }
 

@@ -31,6 +31,8 @@ public final class ValueEncoder {
     private let references = Confined(ChildList())
     private let nulls = Confined(NullMarks())
     private let marks = Confined(FieldMarks())
+    /// Whether a value was taken back, and with it perhaps the only reference to a child.
+    var mayHaveUnusedChildren = false
 
     /// Whether the record tells nil from explicit null, and whether it has an explicit null.
     private struct NullMarks {
@@ -66,6 +68,7 @@ public final class ValueEncoder {
         references.value.removeAll()
         if nulls.value.isOn { nulls.value = NullMarks() }
         if marks.value.isOn { marks.value = FieldMarks() }
+        mayHaveUnusedChildren = false
     }
 
     // MARK: Scalars
@@ -275,6 +278,39 @@ public final class ValueEncoder {
 
     /// Returns the ordinal of `node`, and adds the node to the children if it is new.
     func ordinal(of node: Int) -> Int { references.value.ordinal(of: node) }
+
+    /// Leaves out the children to which no value refers any more. Bytes may move, so what
+    /// `noteField` has noted does not count afterwards.
+    func dropUnusedChildren() throws {
+        guard mayHaveUnusedChildren else { return }
+        mayHaveUnusedChildren = false
+        let (bytes, nodes) = (writer.bytes, children)
+        writer.removeAll()
+        references.value.removeAll()
+        try ByteReader.reading(bytes) { reader in
+            var copied = 0
+            while reader.position < bytes.count {
+                let start = reader.position
+                if let ordinal = try reader.readChild() {
+                    reader.copy(copied..<start, into: &writer)
+                    writer.append(child: self.ordinal(of: nodes[ordinal]))
+                    copied = reader.position
+                } else {
+                    try reader.skipHead()
+                }
+            }
+            reader.copy(copied..<bytes.count, into: &writer)
+        }
+    }
+
+    // MARK: Failures
+
+    /// Notes that a field was not written to its end. The bytes are not those of a record then, so
+    /// the write fails, even if the model swallows the error.
+    @usableFromInline
+    package func noteUnfinishedField(_ error: any Error, of type: Any.Type) {
+        flattener.noteUnfinishedField(error, of: type)
+    }
 
     // MARK: Order
 

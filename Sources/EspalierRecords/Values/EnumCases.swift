@@ -26,7 +26,12 @@ extension RecordEncoder {
     {
         startField(name)
         isCase = true
-        try values.encodeModel(identifier: nil, projection: "", payload)
+        do {
+            try values.encodeModel(identifier: nil, projection: "", payload)
+        } catch {
+            values.noteUnfinishedField(error, of: Self.self)
+            throw error
+        }
     }
 }
 
