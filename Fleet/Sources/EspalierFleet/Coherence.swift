@@ -409,15 +409,18 @@ final class Coherence: Sendable {
 
     /// Puts fetched records into the near cache, once the follower is as far as they are.
     ///
+    /// - Parameter waits: Whether to return only when they are stored.
     /// - Returns: How many of them are near: not those that have changed meanwhile, and none if the
     ///   follower does not come so far.
     @discardableResult
-    func restore(_ copies: [Copy]) async -> Int {
+    func restore(_ copies: [Copy], waitingForCommit waits: Bool = false) async -> Int {
         for server in Set(copies.map(\.server)) {
             let latest = copies.reduce(0) { $1.server == server ? max($0, $1.clock) : $0 }
             guard await wait(for: latest, of: server) else { return 0 }
         }
-        return state.withLock { state in restore(copies, &state).count }
+        let (count, ticket) = state.withLock { state in restore(copies, &state) }
+        guard waits else { return count }
+        return (try? await ticket.committed) == nil ? 0 : count
     }
 
     /// Notes that this host is about to commit a version on a server, so that the follower does not

@@ -1,6 +1,7 @@
 import EspalierRecords
 import EspalierRedis
 public import EspalierSharedRecords
+import EspalierStore
 import Foundation
 
 /// Looks at the servers of a fleet from outside, for tools: it changes nothing.
@@ -332,7 +333,8 @@ extension SharedCache {
     /// - Parameters:
     ///   - identifiers: The identifiers of the roots.
     ///   - depth: How many levels of children to follow.
-    /// - Returns: How many records were put near, and which roots no server has.
+    /// - Returns: How many records were put near, and which roots no server has. A record of more
+    ///   than an eighth of the near cache's budget is not stored.
     /// - Throws: `FleetError.unavailable` if a server does not answer.
     public func warm(
         _ identifiers: [String], depth: Int = 16
@@ -348,6 +350,19 @@ extension SharedCache {
         let missing = zip(identifiers, roots).filter { _, position in
             tree.record(at: position).map(\.isTombstone) ?? true
         }
-        return (await coherence.restore(copies), missing.map(\.0))
+        // In parts: the near cache refuses a write of more than an eighth of its budget.
+        var count = 0
+        var part: [Coherence.Copy] = []
+        var bytes = 0
+        for copy in copies {
+            if !part.isEmpty, bytes + copy.record.byteCount > near.budget.bytes / 32 {
+                count += await coherence.restore(part, waitingForCommit: true)
+                (part, bytes) = ([], 0)
+            }
+            part.append(copy)
+            bytes += copy.record.byteCount
+        }
+        count += await coherence.restore(part, waitingForCommit: true)
+        return (count, missing.map(\.0))
     }
 }

@@ -107,12 +107,15 @@ final class Follower: Sendable {
         blockPipeSignal()
         var backoff = Backoff()
         var lastError: RedisError?
+        var wait = Self.firstPause
         while !isClosed.load(ordering: .relaxed) {
             do throws(RedisError) {
                 let connection = try backoff.connect(address, timeout)
-                if lastError != nil { logger?.info("following \(server.name) again") }
-                lastError = nil
-                try follow(connection)
+                try follow(connection) {
+                    if lastError != nil { logger?.info("following \(server.name) again") }
+                    lastError = nil
+                    wait = Self.firstPause
+                }
             } catch {
                 coherence.stopFollowing(index)
                 if error != lastError {
@@ -120,17 +123,30 @@ final class Follower: Sendable {
                     statistics.add(\.disconnections, 1)
                 }
                 lastError = error
-                Thread.sleep(forTimeInterval: 0.02)
+                Thread.sleep(forTimeInterval: wait)
+                // A server may accept connections and refuse each question.
+                wait = min(wait * 2, Self.longestPause)
             }
         }
         coherence.stopFollowing(index)
     }
 
-    private func follow(_ connection: RedisConnection) throws(RedisError) {
+    /// How long to wait before the next connection, in seconds, after the first failure and after
+    /// many.
+    private static let firstPause = 0.02
+    private static let longestPause = 2.0
+
+    /// Follows the server by a connection, until that breaks.
+    ///
+    /// - Parameter onAnswer: Called when the server has answered with changes, or with none.
+    private func follow(
+        _ connection: RedisConnection, onAnswer: () -> Void
+    ) throws(RedisError) {
         let reply = try connection.send([RedisCommand("GET", server.clockKey)])[0]
         let clock = try RecordServer.clock(reply)
         var (position, isReset) = coherence.follow(
             index, runIdentifier: connection.runIdentifier, clock: clock)
+        if clock == 0 { position = try lastEntry(connection) }
         if isReset { finishReset("has restarted, or can't be followed from where this host was") }
         var isFirst = true
         while !isClosed.load(ordering: .relaxed) {
@@ -147,6 +163,7 @@ final class Follower: Sendable {
             command.wait = Self.blockLimit
             let reply = try connection.send([command])[0]
             if case .error(let message) = reply { throw .refused(message) }
+            onAnswer()
             guard !coherence.hasLostCommits(index) else { continue }
             let (entries, last) = Self.entries(reply)
             // Entries of a later version of the library can't be read.
@@ -185,7 +202,16 @@ final class Follower: Sendable {
         let clock = try RecordServer.clock(reply)
         coherence.reset(index, to: clock)
         finishReset("has lost commits that this host has seen")
-        return clock
+        return clock == 0 ? try lastEntry(connection) : clock
+    }
+
+    /// Returns the number of the last entry of the stream, 0 if it has none. A server without a
+    /// clock may still have the stream of before: its entries would be newer than the clock.
+    private func lastEntry(_ connection: RedisConnection) throws(RedisError) -> UInt64 {
+        let command = RedisCommand("XREVRANGE", server.changesKey, "+", "-", "COUNT", 1)
+        let reply = try connection.send([command])[0]
+        if case .error(let message) = reply { throw .refused(message) }
+        return reply.elements?.first.flatMap(ChangeEntry.number) ?? 0
     }
 
     /// Makes the copies of the server outdated, and tells the managers, which then read again what

@@ -43,7 +43,11 @@ final class NearFile: Sendable {
 
     private func save(_ position: Position) {
         guard let data = try? JSONEncoder().encode(position) else { return }
-        try? data.write(to: url, options: .atomic)
+        // Under a name of its own: the near cache deletes the files that Foundation makes for an
+        // atomic write, because a process that was killed leaves them behind.
+        let new = url.appendingPathExtension("new")
+        guard (try? data.write(to: new)) != nil else { return }
+        if unsafe rename(new.path, url.path) != 0 { try? FileManager.default.removeItem(at: new) }
     }
 
     /// Returns the position of these servers; nil if it is not known.

@@ -224,16 +224,21 @@ struct TreeFetch<Value> {
     private func outdatedPositions(isLast: Bool) async throws -> [Int] {
         var firsts = [UInt64](repeating: .max, count: servers.all.count)
         var lasts = [UInt64](repeating: 0, count: servers.all.count)
+        // A connection may still lead to a process that another one has replaced.
+        var processes = [Set<String>](repeating: [], count: servers.all.count)
         for case let value? in found {
             firsts[value.server] = min(firsts[value.server], value.clock)
             lasts[value.server] = max(lasts[value.server], value.clock)
+            processes[value.server].insert(value.runIdentifier)
         }
         var outdated: [Int] = []
-        for server in servers.all.indices where firsts[server] < lasts[server] {
+        for server in servers.all.indices
+        where firsts[server] < lasts[server] || processes[server].count > 1 {
             let (first, last) = (firsts[server], lasts[server])
+            let isMixed = processes[server].count > 1
             let fetchesAll = isLast && found.count { $0?.server == server } <= Servers.batch
             let changed =
-                fetchesAll || first == 0
+                fetchesAll || first == 0 || isMixed
                 ? nil : try? await servers.all[server].changes(after: first, upTo: last)
             for case (let position, let value?) in found.enumerated() where value.server == server {
                 guard let changed else {

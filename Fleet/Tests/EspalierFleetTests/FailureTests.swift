@@ -1,11 +1,12 @@
 import Espalier
-import EspalierFleet
 import EspalierRedis
 import EspalierSharedRecords
 import FleetFixtures
 import Foundation
 import Synchronization
 import Testing
+
+@testable import EspalierFleet
 
 @Suite("Servers fail, and the cache goes on", .serialized)
 struct FailureTests {
@@ -465,6 +466,104 @@ struct FailureTests {
             #expect(await eventually { await host.read(Member.self, "Member:1")?.name == "Grace" })
             #expect(await eventually { host.statistics.resets > 0 })
         }
+    }
+
+    @Test("A server that has lost its clock, and not its changes, is followed from their end")
+    func lostClock() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        for number in 0..<20 { try await fleet.a.set(Member("\(number)", "Ada")) }
+        for host in fleet.hosts { #expect(await host.waitUntilCurrent()) }
+        let before = fleet.hosts.map(\.statistics.resets)
+        try fleet.servers[0].send("DEL", "espalier:clock")
+        try await Task.sleep(for: .seconds(1))
+        for (host, resets) in zip(fleet.hosts, before) {
+            #expect(host.statistics.resets - resets <= 2)
+        }
+        try await fleet.a.set(Member("1", "Grace"))
+        for host in fleet.hosts {
+            #expect(await eventually { await host.read(Member.self, "Member:1")?.name == "Grace" })
+        }
+    }
+
+    @Test("A host connects ever more rarely to a server that refuses its questions")
+    func refusing() async throws {
+        let fleet = try await Fleet(servers: 1)
+        defer { fleet.end() }
+        let host = fleet.hosts[0]
+        #expect(await host.waitUntilCurrent())
+        func connections() throws -> Int {
+            let text = try fleet.servers[0].send("INFO", "stats").text ?? ""
+            let line = text.split(separator: "\r\n").first {
+                $0.hasPrefix("total_connections_received:")
+            }
+            return try #require(line?.split(separator: ":").last.flatMap { Int($0) })
+        }
+        try fleet.servers[0].send("DEL", "espalier:changes")
+        try fleet.servers[0].send("SET", "espalier:changes", "no stream")
+        let before = try connections()
+        try await Task.sleep(for: .seconds(2))
+        // Two hosts; at most eight attempts of each, as the pauses double.
+        let count = try connections() - before
+        #expect(count > 2 && count < 40, "\(count)")
+        try fleet.servers[0].send("DEL", "espalier:changes")
+        try await fleet.a.set(Member("1", "Ada"))
+        #expect(await eventually { await host.read(Member.self, "Member:1")?.name == "Ada" })
+    }
+
+    @Test("The near cache does not remove the position that its host saves")
+    func savedPosition() throws {
+        let server = try TestServer()
+        defer { server.remove() }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let near = try NormalizedCache(directory: folder.path)
+        defer { near.close() }
+        let file = try NearFile(directory: folder.path)
+        let position = NearFile.Position(servers: [
+            .init(name: "a", runIdentifier: "1", processed: 2)
+        ])
+        let isDone = Mutex(false)
+        let commits = Thread {
+            var number = 0
+            while !isDone.withLock({ $0 }) {
+                number += 1
+                try? near.set(Member("\(number % 5)", "\(number)")).wait()
+            }
+        }
+        commits.start()
+        defer { isDone.withLock { $0 = true } }
+        for _ in 0..<500 {
+            file.remove()
+            file.update(position)
+            #expect(file.load(["a"])?.servers.first?.processed == 2)
+        }
+    }
+
+    @Test("`warm` puts more near than fits one write, and counts what is near")
+    func warmsMuch() async throws {
+        let server = try TestServer()
+        defer { server.remove() }
+        var configuration = FleetConfiguration(servers: [server.address])
+        let writer = try SharedCache(configuration)
+        configuration.nearConfiguration.budget = .mebibytes(1)
+        let reader = try SharedCache(configuration)
+        defer {
+            writer.close()
+            reader.close()
+        }
+        let names = (0..<40).map { "Member:\($0)" }
+        for number in 0..<40 {
+            var generator = SystemRandomNumberGenerator()
+            let text = (0..<8_000).map { _ in String(UInt8.random(in: 10...99, using: &generator)) }
+            try await writer.set(Member("\(number)", text.joined()))
+        }
+        #expect(await reader.waitUntilCurrent())
+        let (records, missing) = try await reader.warm(names)
+        #expect(records == 40 && missing.isEmpty)
+        let near = names.filter { reader.near.read(Member.self, $0) != nil }
+        #expect(near.count == 40)
     }
 
     @Test("A server that evicts makes misses, and what is written again is read again")
