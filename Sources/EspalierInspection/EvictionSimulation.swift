@@ -14,6 +14,8 @@ package import EspalierStore
 /// cycles of 65 to 1,024 records, which the preview evicts as one. The end of the eviction is an
 /// estimate, because only LMDB knows when a page becomes free. The preview does not see accesses
 /// that no commit has stored yet, and does not list records that only lose their references.
+/// Expired trees come first. The evictor looks for them in a part of a large cache at a time, and
+/// may leave some for later.
 package struct EvictionPreview: Sendable, Equatable {
     /// Trees that would lose their root. Records that they share with other trees stay.
     package internal(set) var trees = 0
@@ -32,9 +34,10 @@ package struct EvictionPreview: Sendable, Equatable {
 
     fileprivate mutating func add(_ eviction: PreviewedEviction) {
         if eviction.isTree { trees += 1 }
-        oldest = oldest ?? eviction
-        // Evictions come in the order of the last access, apart from cycles that wait for one
-        // another.
+        // Evictions come in the order of the last access, apart from expired trees and from cycles
+        // that wait for one another.
+        let isOlder = eviction.stamp > .never && eviction.stamp < oldest?.stamp ?? .never
+        if oldest == nil || oldest?.stamp == .never || isOlder { oldest = eviction }
         if eviction.stamp >= youngest?.stamp ?? .never { youngest = eviction }
     }
 }
@@ -107,6 +110,8 @@ private struct EvictionSimulation: EvictionGraph {
     /// The records that pins and optimistic changes keep, once they are needed.
     private var kept: Set<Handle>?
     private var heap = RecencyHeap()
+    /// The last access of expired roots. They have moved to the front of `recency`.
+    private var lastAccesses: [Handle: Stamp] = [:]
     private var pages: FreedPages
     private var preview = EvictionPreview()
 
@@ -124,6 +129,7 @@ private struct EvictionSimulation: EvictionGraph {
     ) throws -> EvictionPreview {
         let snapshot = inspection.snapshot
         let isAbove = { (simulation: EvictionSimulation) in simulation.pagesLeft > target }
+        if isAbove(self) { try moveExpired() }
         try snapshot.forEachRecencyEntry(inspection.keyspaces) { stored in
             while isAbove(self), let next = try nextOfHeap(before: stored) {
                 try step(next, isTree: wasListed(next.handle), visit)
@@ -144,6 +150,15 @@ private struct EvictionSimulation: EvictionGraph {
         preview.bytesLeft = bytes(ofPages: pagesLeft)
         preview.isReached = !isAbove(self)
         return preview
+    }
+
+    private mutating func moveExpired() throws {
+        for handle in try inspection.expiredRoots() {
+            let stamp = try entry(handle).stamp
+            // An earlier eviction has moved it.
+            lastAccesses[handle] = stamp == Stamp(1) ? .never : stamp
+            try change(handle) { $0.stamp = Stamp(1) }
+        }
     }
 
     /// Returns whether the snapshot lists a record in `recency`.
@@ -278,10 +293,15 @@ private struct EvictionSimulation: EvictionGraph {
                 try release(child, at: stamp, isPendingRemoval: isPendingRemoval)
             }
         }
+        // Records that an expired tree releases take its place in the order. The time of their last
+        // access is not known.
+        let isRest = stamp == Stamp(1) && !lastAccesses.isEmpty
+        let lastAccess = handles.first.flatMap { lastAccesses[$0] } ?? (isRest ? .never : stamp)
         return first.map {
             PreviewedEviction(
-                nameSpace: $0.nameSpace, identifier: $0.identifier, stamp: stamp,
-                age: ages.age(of: stamp), records: preview.records - recordsBefore, isTree: isTree)
+                nameSpace: $0.nameSpace, identifier: $0.identifier, stamp: lastAccess,
+                age: ages.age(of: lastAccess), records: preview.records - recordsBefore,
+                isTree: isTree)
         }
     }
 

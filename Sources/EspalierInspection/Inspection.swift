@@ -286,6 +286,15 @@ package final class Inspection {
             handle: key.handle, isWhole: false, longKey: isLong ? key.bytes : nil)
     }
 
+    /// Returns the roots that have reached their maximum age, by handle. They are evicted before
+    /// all others.
+    ///
+    /// - Complexity: O(*n*) in the records that have a state of their own; O(1) if no record has a
+    ///   maximum age.
+    package func expiredRoots() throws -> [Handle] {
+        try snapshot.expiredRoots(keyspaces, at: now)
+    }
+
     /// Visits the roots and the records on cycles, least recently accessed first, until `body`
     /// returns `false`.
     package func forEachRoot(_ body: (Handle, Stamp) throws -> Bool) throws {
@@ -349,8 +358,11 @@ extension NormalizedCache {
     ///
     /// - Throws: A ``CacheError``, or an error that `body` throws.
     package func inspect<R>(_ body: (Inspection) throws -> R) throws -> R {
-        let now = now
-        return try withTransaction(.latest) { try body(Inspection($0.snapshot, of: $1, at: now)) }
+        try withTransaction(.latest) {
+            // `now` is read inside the transaction, because the first one sets the clock to the
+            // stored time.
+            try body(Inspection($0.snapshot, of: $1, at: now))
+        }
     }
 }
 

@@ -79,12 +79,13 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func examine(_ path: String) throws(CommandFailure) -> DoctorReport {
-        let surroundings = Surroundings(of: path)
+        var surroundings = Surroundings(of: path)
         let encryption = try key.encryption()
         do {
             let cache = try NormalizedCache.existing(
                 directory: path, configuration: .commandLine(encryption))
             defer { cache.close() }
+            surroundings.noteOpened(at: path)
             let outcome = repair ? try RepairOutcome(repairing: cache) : nil
             let condition = try cache.condition(waiting: .seconds(1))
             var diagnosis = Diagnosis(

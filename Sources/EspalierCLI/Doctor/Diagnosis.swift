@@ -115,6 +115,12 @@ struct Diagnosis {
                 .warning, "permissions",
                 "Other users may open the directory: its mode is \(digits).",
                 "chmod 700 keeps the cache private.")
+        } else if let mode = disk.mode, let earlier = disk.earlierMode, earlier & 0o077 != 0 {
+            let (before, after) = (String(earlier & 0o7777, radix: 8), String(mode, radix: 8))
+            add(
+                .warning, "permissions",
+                "Other users could open the directory: its mode was \(before), it is now \(after).",
+                "Nothing is left to do. A program that copies the cache may have set the mode.")
         }
     }
 

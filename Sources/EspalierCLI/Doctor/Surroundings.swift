@@ -26,6 +26,8 @@ struct Surroundings: Sendable {
         var freeBytes: Int?
         /// The directory's permission bits.
         var mode: Int?
+        /// Those from before the cache was opened, if that has changed them.
+        var earlierMode: Int?
     }
 
     init() {}
@@ -35,10 +37,22 @@ struct Surroundings: Sendable {
         let folder = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let files = FileManager.default
         let space = try? files.attributesOfFileSystem(forPath: folder)[.systemFreeSize] as? NSNumber
-        let mode = try? files.attributesOfItem(atPath: folder)[.posixPermissions] as? NSNumber
         disk = Disk(
             mount: MountTable.ofThisSystem()?.mount(of: folder), freeBytes: space?.intValue,
-            mode: mode?.intValue)
+            mode: Self.mode(of: folder))
+    }
+
+    private static func mode(of folder: String) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder)
+        return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    /// Reads the permission bits again: opening a cache takes those of other users away.
+    mutating func noteOpened(at path: String) {
+        let mode = Self.mode(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        guard let mode, let earlier = disk?.mode, mode != earlier else { return }
+        disk?.mode = mode
+        disk?.earlierMode = earlier
     }
 }
 

@@ -11,7 +11,8 @@ import EspalierRecords
 /// The type of an object is its value under the type key, if that is a nonempty string; otherwise
 /// the name of its property, or the type that a mapping gives to the property. The elements of an
 /// array belong to the array's property. The identifier is `TYPE:ID`; colons and percent signs in
-/// the type are escaped, so that two pairs of type and id never have the same identifier.
+/// the type are escaped, so that two pairs of type and id never have the same identifier, except
+/// that the number 7 and the string "7" are the same id.
 ///
 ///     let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
 ///     let tree = rule.tree(from: ["id": 1, "sender": ["id": 2]], type: "Message")

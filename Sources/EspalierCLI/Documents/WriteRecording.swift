@@ -8,7 +8,7 @@ struct WriteRecording {
     private let cache: NormalizedCache
     private let policy: WritePolicy
     private let changes: AsyncStream<ChangeSet>
-    private let events: AsyncStream<CacheEvent>
+    private let notes: Task<Void, Never>
     private let partSize: Int
     private let evictedBefore: Int
     private static let partsOfWrite = 4
@@ -24,7 +24,7 @@ struct WriteRecording {
         self.policy = policy
         census = NodeCensus(policy: policy)
         changes = cache.ownChangeSets()
-        events = cache.events()
+        notes = Console.noteReplacements(in: cache)
         // A single write may take an eighth of the budget. The records it replaces and the index
         // must fit beside it.
         let statistics = try cache.statistics()
@@ -138,7 +138,7 @@ struct WriteRecording {
         let evicted = (try? cache.statistics().evictions.records) ?? evictedBefore
         // Closing ends the sequences of changes and events.
         cache.close()
-        await Console.noteReplacements(events)
+        await notes.value
         if let failure {
             let rest = stored > 0 ? " Of \(tickets.count) writes, \(stored) were stored." : ""
             throw CommandFailure(failure + rest)

@@ -72,13 +72,7 @@ struct RecordImport {
     func store(in cache: NormalizedCache) async throws -> RestoreSummary {
         let before = try cache.statistics()
         let budget = before.budget.bytes
-        let changes = cache.ownChangeSets()
-        let events = cache.events()
-        let written = Task.detached {
-            var count = 0
-            for await change in changes { count += change.written.count + change.keys.count }
-            return count
-        }
+        let notes = Console.noteReplacements(in: cache)
         var parts = RestoringParts(
             cache: cache, size: min(budget / Self.partsOfBudget, Self.largestPart))
         for var records in try files.readAgain() {
@@ -90,9 +84,9 @@ struct RecordImport {
         }
         try await parts.finish()
         let after = try cache.statistics()
-        // Closing ends the sequences of changes and events.
+        // Closing ends the sequence of events.
         cache.close()
-        await Console.noteReplacements(events)
+        await notes.value
         guard after.generationsReplaced == before.generationsReplaced else {
             throw CommandFailure(
                 """
@@ -101,10 +95,8 @@ struct RecordImport {
                 """)
         }
         let evicted = after.evictions.records - before.evictions.records
-        // A collection in several parts counts as written once per part.
         return RestoreSummary(
-            records: count, written: await written.value - parts.furtherParts,
-            evicted: max(0, evicted))
+            records: count, written: parts.restoration.written, evicted: max(0, evicted))
     }
 }
 
@@ -113,8 +105,7 @@ struct RecordImport {
 private struct RestoringParts {
     let cache: NormalizedCache
     let size: Int
-    private(set) var furtherParts = 0
-    private let restoration = Restoration()
+    let restoration = Restoration()
     private var records: [RestoredRecord] = []
     private var bytes = 0
     private var places: (first: LinePlace, last: LinePlace)?
@@ -127,10 +118,10 @@ private struct RestoringParts {
     }
 
     mutating func add(_ record: RestoredRecord, at place: LinePlace) async throws {
-        let isFurther = if case .moreElements = record.content { true } else { false }
         // The further elements of a collection must not be in one write with those before them.
-        if !records.isEmpty, isFurther || bytes + record.byteCount > size { try await submit() }
-        if isFurther { furtherParts += 1 }
+        if !records.isEmpty, record.isFurtherPart || bytes + record.byteCount > size {
+            try await submit()
+        }
         records.append(record)
         bytes += record.byteCount
         places = (places?.first ?? place, place)
@@ -139,7 +130,7 @@ private struct RestoringParts {
     private mutating func submit() async throws {
         try await awaitPendingWrite()
         guard let places else { return }
-        let further = records.last { if case .moreElements = $0.content { true } else { false } }
+        let further = records.last { $0.isFurtherPart }
         pending = (
             cache.restore(records, as: restoration), places.first, places.last, further?.identifier
         )

@@ -153,6 +153,7 @@ extension Configuration {
         // segments and their elements.
         limits.maximumDepth = JSONParser.defaultMaximumDepth + 8
         limits.maximumNodes = 100_000_000
+        limits.maximumLogicalNodes = limits.maximumNodes
         limits.maximumBytes = largestBudget.bytes
         return Configuration(
             budget: budget.map { ByteCount($0.bytes) } ?? Configuration().budget, limits: limits,

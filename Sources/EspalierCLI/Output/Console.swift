@@ -40,10 +40,16 @@ enum Console {
         note("\(count) records were evicted to make room. espalier budget raises the limit.")
     }
 
-    /// Tells whether the cache began anew, until `events` end.
-    static func noteReplacements(_ events: AsyncStream<CacheEvent>) async {
-        for await case .generationReplaced(let reason) in events {
-            note("the cache began anew, and what it held is gone. Reason: \(reason).")
+    /// Tells each time the cache begins anew, until it is closed.
+    ///
+    /// - Returns: A task that ends when the cache is closed. It reads the events while they come,
+    ///   because the sequence only keeps the latest, and a large import evicts many records.
+    static func noteReplacements(in cache: NormalizedCache) -> Task<Void, Never> {
+        let events = cache.events()
+        return Task.detached {
+            for await case .generationReplaced(let reason) in events {
+                note("the cache began anew, and what it held is gone. Reason: \(reason).")
+            }
         }
     }
 

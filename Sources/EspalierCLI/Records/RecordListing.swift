@@ -74,10 +74,13 @@ enum RankingOrder: String, Sendable, CaseIterable {
     private func handles(_ reader: RecordSummaries, limit: Int) throws -> [Handle] {
         let inspection = reader.inspection
         guard self != .age else {
-            var handles: [Handle] = []
+            let expired = try inspection.expiredRoots()
+            var handles = Array(expired.prefix(limit))
+            let isListed = Set(expired)
             try inspection.forEachRoot { handle, _ in
-                handles.append(handle)
-                return handles.count < limit
+                guard handles.count < limit else { return false }
+                if !isListed.contains(handle) { handles.append(handle) }
+                return true
             }
             return handles
         }

@@ -23,6 +23,11 @@ package struct RestoredRecord: Sendable {
     /// When the record was written, and how old it may be; nil to keep what the cache has.
     package let age: Age?
 
+    /// Whether the record is a part of a collection whose first elements stand in another one.
+    package var isFurtherPart: Bool {
+        if case .moreElements = content { true } else { false }
+    }
+
     /// The age of a record that another store has dated.
     package struct Age: Sendable, Hashable {
         package let writtenAt: Date
@@ -107,7 +112,7 @@ package enum RecordReference: Sendable, Hashable {
 }
 
 /// The state that the writes that restore one export share: the handles of deleted and lost
-/// records.
+/// records, and the number of records written.
 ///
 /// A number of a `RecordReference` means the same record in all of these writes. Only commits
 /// change the state.
@@ -118,6 +123,7 @@ package final class Restoration: Sendable {
         var generation = ""
         var handles: [RecordReference: Handle] = [:]
         var assigned: Set<Handle> = []
+        var written = 0
     }
     private let known = Mutex(Known())
 
@@ -133,10 +139,18 @@ package final class Restoration: Sendable {
         known.withLock { $0.generation == generation.name && $0.assigned.contains(handle) }
     }
 
-    /// Adds the handles that a committed transaction has assigned.
-    func add(_ handles: [RecordReference: Handle], in generation: Generation) {
+    /// How many records the commits have written, because they were new or had other contents. A
+    /// collection in several parts counts once.
+    package var written: Int { known.withLock { $0.written } }
+
+    /// Adds the handles that a committed transaction has assigned, and the records that it has
+    /// written.
+    func add(_ handles: [RecordReference: Handle], written: Int, in generation: Generation) {
         known.withLock { known in
-            if known.generation != generation.name { known = Known(generation: generation.name) }
+            known.written += written
+            if known.generation != generation.name {
+                known = Known(generation: generation.name, written: known.written)
+            }
             known.handles.merge(handles) { $1 }
             known.assigned.formUnion(handles.values)
         }

@@ -83,14 +83,18 @@ final class CommitTransaction {
     var removal = RemovalProgress()
     /// How far the search for expired records has come.
     var expiryScan = ExpiryScan()
+    /// The last access of each expired record that the commit has moved to the front.
+    var lastAccesses: [Handle: Stamp] = [:]
     /// The writes that memory knows, or may keep.
     var keptWrites = KeptWrites()
     /// How many reads of this process had met damage when the commit began.
     let damageCount: UInt64
     /// The number of records that a write has put together from what was stored and what it has.
     var mixedRecords = 0
-    /// The handles that restored records use for deleted or lost records.
-    var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
+    /// The handles that restored records use for deleted or lost records, and how many restored
+    /// records were written.
+    var restorations:
+        [(restoration: Restoration, handles: [RecordReference: Handle], written: Int)] = []
 
     /// Loads the tables, or continues with those of the last commit. Throws `CorruptMetadata` if
     /// the counters can't be read.

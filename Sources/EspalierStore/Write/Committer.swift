@@ -254,7 +254,7 @@ final class Committer: Sendable {
         for operations: [WriteOperation], in generation: Generation
     ) throws {
         let usual = state.withLock { $0.usualPages }
-        guard usual > 0 else { return }
+        guard usual > 0, !operations.allSatisfy(\.mayUseReserve) else { return }
         let free = try RoomMaker.freePages(of: generation)
         // The write may fit without the pages that a read holds.
         guard free.held == 0, free.allocatable < usual else { return }
@@ -312,8 +312,8 @@ final class Committer: Sendable {
     private func publish(_ outcome: CommitTransaction.Outcome) {
         let commit = outcome.transaction
         let generation = commit.generation
-        for (restoration, handles) in commit.restorations {
-            restoration.add(handles, in: generation)
+        for (restoration, handles, written) in commit.restorations {
+            restoration.add(handles, written: written, in: generation)
         }
         commit.pins.publish()
         let environment = generation.environment
@@ -411,7 +411,8 @@ final class Committer: Sendable {
         var generation = try generations.current()
         try commitMakingRoom([.checkPins(for: budget)], in: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
-        var goal = PagePlan(capacity: pages - 1).highWatermark
+        // `move` requires that a tenth is free.
+        var goal = min(PagePlan(capacity: pages - 1).highWatermark, pages * 9 / 10 - 4)
         // A copy in the order of keys takes fewer pages. If it does not fit, more is evicted.
         for _ in 0..<4 {
             try room.trim(to: goal, .shrink, in: generation, self)

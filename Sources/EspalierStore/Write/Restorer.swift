@@ -34,6 +34,7 @@ struct Restorer {
         }
         var children: [Handle: [Handle]] = [:]
         var changed: [Handle] = []
+        var written = 0
         for (record, slot) in zip(records, slots) {
             guard case .node(let shape, let values, let isOnCycle) = record.content else {
                 continue
@@ -47,13 +48,16 @@ struct Restorer {
                 values: values.bytes[...])
             if try commit.put(content, at: slot, in: &transaction) {
                 commit.changes.write(record.identifier)
+                written += 1
             }
             if isOnCycle { try commit.states.set(.onCycle, of: slot.handle, in: transaction) }
             try date(slot.handle, by: record, in: transaction)
             try references.makeTombstones(in: transaction)
         }
         for (record, slot) in zip(records, slots) where record.nameSpace != .node {
+            let before = commit.counters.recordsWritten
             try restore(record, at: slot, in: &transaction)
+            if commit.counters.recordsWritten > before, !record.isFurtherPart { written += 1 }
             try date(slot.handle, by: record, in: transaction)
             try references.makeTombstones(in: transaction)
         }
@@ -63,7 +67,7 @@ struct Restorer {
         where try commit.states.entry(handle, in: transaction).isInRecency {
             try commit.states.touch(handle, in: transaction)
         }
-        commit.restorations.append((references.restoration, references.gone))
+        commit.restorations.append((references.restoration, references.gone, written))
     }
 
     /// Takes over the age that another store gives a record.

@@ -52,6 +52,18 @@ struct DoctorCommandTests {
         #expect(try tool.succeed("doctor", "c", "--format", "json").json()["writer"] == "free")
     }
 
+    @Test("`doctor` says once that other users could open the directory")
+    func permissions() throws {
+        let path = tool.folder.url.path + "/c"
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        // The table breaks lines.
+        let first = try tool.succeed("doctor", "c").text.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(first.contains("its mode was 755, it is now 700"))
+        let second = try tool.succeed("doctor", "c").text
+        #expect(!second.contains("permissions"))
+    }
+
     @Test("`doctor --repair` says how many problems it found and left")
     func repair() throws {
         let text = "a text to be damaged"

@@ -4,6 +4,7 @@ import EspalierModels
 import EspalierRecords
 import EspalierStore
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierCLI
@@ -105,6 +106,46 @@ struct EvictionPreviewTests {
             "\(outcome.preview.records) foreseen, \(outcome.records) gone")
         #expect(outcome.preview.isReached)
         #expect(outcome.preview.oldest?.identifier == outcome.foreseen.first)
+    }
+
+    @Test("A preview lists expired trees first, as `top --by age` does")
+    func expired() async throws {
+        final class Later: Sendable {
+            let date = Mutex(Date())
+        }
+        let later = Later()
+        var configuration = Configuration(
+            budget: .mebibytes(4), durability: .noSync, compression: .none)
+        configuration.clock = WallClock(of: later) { $0.date.withLock { $0 } }
+        let cache = try NormalizedCache(
+            directory: folder.url.appendingPathComponent("x").path, configuration: configuration)
+        defer { cache.close() }
+        // The first record of all has the stamp that expired ones get.
+        let first = try JSONParser.parse(Array(#"{"id":1}"#.utf8))
+        try await cache.set(Self.rule.tree(from: first, type: "First")).committed
+        try await cache.delete("First:1").committed
+        // The others are cycles.
+        let numbers = (1..<200).filter { !$0.isMultiple(of: 9) }
+        for number in numbers {
+            try await cache.set(try tree(number), maxAge: number % 10 == 7 ? .seconds(60) : nil)
+                .committed
+        }
+        let fresh = try cache.inspect { try RankingOrder.age.summaries(in: $0, limit: 4) }
+        #expect(fresh.map(\.identifier) == numbers.prefix(4).map { "Feed:\($0)" })
+        later.date.withLock { $0 += 60 }
+        let due = numbers.filter { $0 % 10 == 7 }.map { "Feed:\($0)" }
+        let ranked = try cache.inspect {
+            try RankingOrder.age.summaries(in: $0, limit: due.count + 2)
+        }
+        #expect(ranked.map(\.identifier) == due + ["Feed:1", "Feed:2"])
+        let bytes = try cache.statistics().bytesInUse.bytes
+        let outcome = try await evict(cache, to: ByteCount(bytes * 8 / 10))
+        #expect(outcome.foreseen.filter { $0.hasPrefix("Feed:") }.prefix(due.count) == due[...])
+        let common = min(outcome.foreseen.count, outcome.evicted.count)
+        #expect(common > 20)
+        #expect(outcome.foreseen.prefix(common) == outcome.evicted.prefix(common))
+        // The tree that was used longest ago, and not the first one that goes.
+        #expect(outcome.preview.oldest?.identifier == "Feed:1")
     }
 
     @Test("A preview evicts a collection first, and then its records one by one as far as needed")

@@ -57,6 +57,22 @@ struct ExportTests {
         }
     }
 
+    @Test("Records that are evicted during an import count as written once")
+    func evicted() throws {
+        let text = String(repeating: "0123456789", count: 20)
+        let lines = (0..<8_000).map {
+            #"{"kind":"key","identifier":"\#($0)","value":"\#($0) \#(text)"}"#
+        }.joined(separator: "\n")
+        let outcome = try tool.run(
+            [
+                "import", "small", "-", "--records", "--format", "json", "--budget", "1MiB",
+                "--compression", "none",
+            ], input: lines)
+        #expect(outcome.errors.contains("records were evicted to make room"))
+        #expect(try outcome.count("recordsWritten") == 8_000)
+        #expect(try outcome.count("recordsUnchanged") == 0)
+    }
+
     @Test("`import --records` reads standard input by default, and documents need --id-key")
     func pipe() throws {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
