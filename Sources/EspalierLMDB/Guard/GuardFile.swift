@@ -121,10 +121,15 @@ public final class GuardFile: Sendable {
     }
 
     /// A word whose meaning is up to the owner of the file: it outlives the generations. 0 in a new
-    /// file. Has no effect on a file that is only read.
+    /// file. The setter writes a new value to the disk before it returns: otherwise a power failure
+    /// could bring back the old value. It has no effect on a file that is only read.
     public var ownersWord: UInt64 {
         get { self[.owners] }
-        set { self[.owners] = newValue }
+        set {
+            guard !isReadOnly, newValue != self[.owners] else { return }
+            self[.owners] = newValue
+            unsafe msync(words, Self.size, MS_SYNC)
+        }
     }
 
     /// The `IntactMark` of the last file that was known to be intact.

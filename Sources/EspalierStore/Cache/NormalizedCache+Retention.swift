@@ -121,7 +121,8 @@ extension NormalizedCache {
     ///   - mayExceed: Whether both files may take both budgets together, so that the old file
     ///     stays until the new one is complete.
     /// - Returns: A ticket. It fails with `badBudget` outside of 1 MiB ... 64 GiB, with
-    ///   `pinnedFull` when pinned records take more than half the new budget, and with `busy` or
+    ///   `pinnedFull` when pinned records take more than half the new budget, with `optimisticFull`
+    ///   when optimistic changes and outboxes take more than an eighth of it, and with `busy` or
     ///   `pagesHeld` when reads do not end within seconds.
     @discardableResult
     public func setBudget(_ budget: ByteCount, mayExceed: Bool = false) -> WriteTicket {

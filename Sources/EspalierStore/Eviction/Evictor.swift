@@ -250,7 +250,8 @@ struct Evictor {
         if stepsToExpired > 0 {
             stepsToExpired -= 1
         } else {
-            let count = try commit.moveExpired(atMost: budget.plan.touchLimit, in: transaction)
+            let count = try commit.moveExpired(
+                atMost: budget.plan.touchLimit, except: isProtected, in: transaction)
             stepsToExpired = count > 0 ? count - 1 : .max
         }
     }
@@ -304,13 +305,16 @@ struct Evictor {
         commit.keptByPins.removeAll()
     }
 
-    /// Returns whether records stay because a read has touched one of them since the last commit.
-    /// Moves the oldest one to the back of `recency` then.
+    /// Whether a record has to stay for the write for which there has to be room.
+    private func isProtected(_ handle: Handle) -> Bool { touchTime(handle) == .max }
+
+    /// Returns whether records stay because a read has touched one of them since the last commit,
+    /// or because they are protected. Moves the oldest one to the back of `recency` then.
     private mutating func isSpared(
         _ handles: [Handle], of oldest: RecencyEntry, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        guard try !isExpired(oldest, in: transaction),
-            let time = handles.compactMap({ touchTime($0) }).max(),
+        guard let time = handles.compactMap({ touchTime($0) }).max(),
+            try handles.contains(where: isProtected) || !isExpired(oldest, in: transaction),
             spared.insert(oldest.handle, touchedAt: time)
         else { return false }
         commit.keptByPins.removeAll()
@@ -398,8 +402,8 @@ extension Evictor {
             return
         }
         try commit.evictTogether(
-            handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
-            in: &transaction)
+            handles, accessedAt: commit.lastAccess(of: found, stamp), childrenAccessedAt: stamp,
+            reason: reason, countingIn: &evicted, in: &transaction)
         countRemoval()
         if isTree { evicted.addTree() }
     }
@@ -458,46 +462,19 @@ private struct CommitGraph: EvictionGraph {
     }
 }
 
-/// The records that were evicted in one step: a root, or the records of a cycle. Or the one that
-/// was detached from its children.
-struct Victim: Hashable, Sendable {
-    /// The time of their last access.
-    let stamp: Stamp
-    let reason: Eviction.Reason
-    /// Their names. Segments have none.
-    private(set) var names: [RecordName] = []
-    /// How many of them are gone.
-    private(set) var recordCount = 0
-    private(set) var bytes = 0
-
-    init(stamp: Stamp, reason: Eviction.Reason) {
-        self.stamp = stamp
-        self.reason = reason
-    }
-
-    mutating func add(_ record: Record) {
-        recordCount += 1
-        bytes += record.storedByteCount
-        addName(of: record)
-    }
-
-    /// Adds the name of a record that stays, without its references.
-    mutating func addDetached(_ record: Record) { addName(of: record) }
-
-    private mutating func addName(of record: Record) {
-        guard record.nameSpace != .segment else { return }
-        names.append(RecordName(record.nameSpace, record.identifier))
-    }
-}
-
 // Eviction removes records to which nothing outside refers, and hands the time of their last access
 // on to their children.
 extension CommitTransaction {
     /// Evicts the record of a name, whatever its age.
     ///
+    /// - Parameter keepsTime: Whether its children count as accessed when the record was. If not,
+    ///   they count as accessed now, as after a write of the record.
     /// - Throws: ``CacheError/Code/referenced`` if the record is pinned or another record refers to
     ///   it.
-    func evictNamed(_ name: RecordName, in transaction: inout WriteTransaction) throws {
+    func evictNamed(
+        _ name: RecordName, keepsTime: Bool,
+        countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
+    ) throws {
         let (nameSpace, identifier) = (name.nameSpace, name.identifier.string)
         guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
             return
@@ -511,27 +488,35 @@ extension CommitTransaction {
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
         var known = KnownCycles()
         guard
-            case .evict(let handles, _) = try EvictionPolicy.step(
+            case .evict(let handles, let lastAccess) = try EvictionPolicy.step(
                 for: handle, in: graph, regardlessOfAge: true, known: &known)
         else { throw CacheError.referenced }
-        var evicted = EvictionCounts()
+        let before = evicted.records
         try evictTogether(
-            handles, accessedAt: states.stamp, isByCaller: true, reason: .explicit,
-            countingIn: &evicted,
-            in: &transaction)
-        evicted.addTree()
-        count(evicted, for: .explicit)
+            handles, accessedAt: self.lastAccess(of: handle, lastAccess),
+            childrenAccessedAt: keepsTime ? lastAccess : nil,
+            reason: .explicit, countingIn: &evicted, in: &transaction)
+        if evicted.records > before { evicted.addTree() }
+    }
+
+    /// Returns when a record was last accessed, which has the stamp `stamp`; `.never` if that is
+    /// not known, because the record has expired and an earlier commit has moved it to the front.
+    fileprivate func lastAccess(of handle: Handle, _ stamp: Stamp) -> Stamp {
+        guard stamp == Stamp(1), expiryMark > .none else { return stamp }
+        return lastAccesses[handle] ?? .never
     }
 
     /// Evicts a root, or the records of a cycle that nothing else refers to.
     ///
-    /// - Parameter isByCaller: Whether a caller asked for it. If so, the children count as accessed
-    ///   now, as after a write of the record; otherwise they get the time of the record.
+    /// - Parameters:
+    ///   - lastAccess: The time of their last access, for events and statistics.
+    ///   - stamp: When their children count as accessed; nil for now.
     fileprivate func evictTogether(
-        _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
-        countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
+        _ handles: [Handle], accessedAt lastAccess: Stamp, childrenAccessedAt stamp: Stamp?,
+        reason: Eviction.Reason, countingIn evicted: inout EvictionCounts,
+        in transaction: inout WriteTransaction
     ) throws {
-        var victim = Victim(stamp: stamp, reason: reason)
+        var victim = Victim(stamp: lastAccess, reason: reason)
         let members = Set(handles)
         let isLargeCycle = try handles.count > 1 && !fitsOneStep(handles)
         for handle in handles {
@@ -541,14 +526,15 @@ extension CommitTransaction {
             }
             victim.add(record)
             if isLargeCycle || handles.count == 1 && isLarge(record) {
-                try scheduleRemoval(record, accessedAt: stamp, in: &transaction)
+                try scheduleRemoval(
+                    record, accessedAt: stamp ?? states.stamp, in: &transaction)
                 continue
             }
             for child in record.children where !members.contains(child) {
-                if isByCaller {
-                    try states.release(child, in: transaction)
-                } else {
+                if let stamp {
                     try states.release(child, evictedAt: stamp, in: transaction)
+                } else {
+                    try states.release(child, in: transaction)
                 }
             }
             try erase(record, in: &transaction)
@@ -557,7 +543,7 @@ extension CommitTransaction {
         guard !victim.names.isEmpty else { return }
         changes.add(victim)
         evicted.add(
-            records: victim.names.count, bytes: victim.bytes, accessedAt: stamp,
+            records: victim.names.count, bytes: victim.bytes, accessedAt: lastAccess,
             isGroup: handles.count > 1)
     }
 

@@ -1,5 +1,5 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 // Expired trees go first when room is needed. No keyspace has them in the order in which they
 // expire: each write of such a record would change one more keyspace. A commit that evicts looks at
@@ -21,16 +21,20 @@ struct ExpiryScan {
 extension CommitTransaction {
     /// Moves roots that have expired to the front of `recency`. Returns how many.
     ///
-    /// - Parameter limit: The most records, because each may change a page.
+    /// - Parameters:
+    ///   - limit: The most records, because each may change a page.
+    ///   - isProtected: Whether a record stays in its place.
     func moveExpired(
-        atMost limit: Int, in transaction: borrowing WriteTransaction
+        atMost limit: Int, except isProtected: (Handle) -> Bool,
+        in transaction: borrowing WriteTransaction
     ) throws -> Int {
         guard expiryMark > .none else { return 0 }
         // From where the last search has stopped to the end, then from the start.
         var isOver = expiryScan.next == 0
         while expiryScan.groupsLeft > 0 {
-            let found = try nextExpired(atMost: limit, in: transaction)
+            let found = try nextExpired(atMost: limit, in: transaction).filter { !isProtected($0) }
             for handle in found {
+                lastAccesses[handle] = try states.entry(handle, in: transaction).stamp
                 try states.update(handle, in: transaction) { $0.stamp = Stamp(1) }
             }
             if !found.isEmpty { return found.count }
@@ -88,6 +92,18 @@ extension CommitTransaction {
     }
 }
 
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the roots that have expired, by handle.
+    package func expiredRoots(_ keyspaces: Keyspaces, at now: WriteTime) throws -> [Handle] {
+        var handles: [Handle] = []
+        guard try expiryMark(keyspaces) > .none else { return handles }
+        try forEachState(keyspaces) { handle, state in
+            if state.isExpiredRoot(at: now.rawValue) { handles.append(handle) }
+        }
+        return handles
+    }
+}
+
 extension StateEntry {
     /// Whether the record has reached its maximum age, and nothing refers to it.
     func isExpiredRoot(at second: UInt64) -> Bool {
@@ -102,42 +118,45 @@ extension StateEntry {
 extension NormalizedCache {
     /// Evicts the trees whose first record has expired, and to which nothing refers.
     ///
+    /// Of a tree, all records go that have expired and that no other tree has. The others stay, as
+    /// trees that were last accessed when the tree was.
+    ///
     /// ```swift
     /// let count = try await cache.evictExpired()
     /// ```
     ///
     /// The cache evicts them by itself when it needs room. Pinned trees stay.
     ///
-    /// - Returns: How many nodes, keys and collections were found. Those that another write has
-    ///   made fresh meanwhile stay.
+    /// - Returns: How many expired nodes, keys and collections were found. Those that another write
+    ///   has made fresh meanwhile stay.
     /// - Throws: A ``CacheError``: `closed` when the cache is closed, `readOnly` when it is only
     ///   read.
     /// - Complexity: O(*n*) in the records that have a state of their own.
     public func evictExpired() async throws -> Int {
-        var count = 0
-        for names in try expiredNames() {
-            try await submit(isDroppable: false) { _ in .evictExpired(names) }.committed
-            count += names.count
+        // What a tree leaves behind is found in the next round.
+        var known: Set<RecordName> = []
+        while true {
+            let names = try expiredNames().filter { known.insert($0).inserted }
+            guard !names.isEmpty else { return known.count }
+            // In batches for one commit each.
+            for start in stride(from: 0, to: names.count, by: 256) {
+                let batch = Array(names[start..<min(start + 256, names.count)])
+                try await submit(isDroppable: false) { _ in .evictExpired(batch) }.committed
+            }
         }
-        return count
     }
 
-    /// Returns the names of roots that have expired, in batches for one commit each.
-    private func expiredNames() throws -> [[RecordName]] {
-        let second = engine.generations.clock.second
-        let names = try withTransaction(.latest) { transaction, generation in
-            var handles: [Handle] = []
-            try transaction.forEachState(generation.keyspaces) { handle, state in
-                if state.isExpiredRoot(at: second) { handles.append(handle) }
-            }
+    /// Returns the names of roots that have expired.
+    private func expiredNames() throws -> [RecordName] {
+        try withTransaction(.latest) { transaction, generation in
+            // `now` is read inside the transaction, because the first one sets the clock to the
+            // stored time.
+            let handles = try transaction.expiredRoots(generation.keyspaces, at: now)
             let source = try SnapshotSource(transaction.snapshot, of: generation)
             let reader = TreeReader(source: source)
             return handles.compactMap { handle in
                 reader.name(of: handle).map { RecordName($0.nameSpace, $0.identifier) }
             }
-        }
-        return stride(from: 0, to: names.count, by: 256).map {
-            Array(names[$0..<min($0 + 256, names.count)])
         }
     }
 }

@@ -180,6 +180,8 @@ final class RoomMaker: Sendable {
     ) throws {
         var limit: TrimLimit?
         var evictionSteps = Int.max
+        // How many accesses the next eviction applies, as in `make`; 0 for those of the plan.
+        var accesses = 0
         // The transactions in a row that have run out of pages.
         var failures = 0
         let deadline = ContinuousClock.now + Self.trimPatience
@@ -190,17 +192,23 @@ final class RoomMaker: Sendable {
             let free = try Self.freePages(of: generation)
             if free.isShort { try committer.commitEmptyTransaction(in: generation) }
             let request = CommitTransaction.Request(
-                operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps)
+                operations: [], goal: .pages(pages, reason), evictionSteps: evictionSteps,
+                logs: accesses > 0 ? .accesses(accesses) : .planned)
             if let eviction = try evictIfPossible(request, in: generation, committer) {
                 guard limit?.allowsMore(after: eviction) == true else { return }
+                accesses = eviction.removals > 0 ? 0 : max(accesses, eviction.steps)
                 if evictionSteps < 1 << 20 { evictionSteps *= 4 }
                 failures = 0
             } else {
                 failures += 1
                 let mayWait = failures <= Self.trimFailures && ContinuousClock.now < deadline
                 try waitForPages(mayWait: mayWait, in: generation, committer)
-                // Fewer steps need fewer pages, down to one record at a time.
-                evictionSteps = evictionSteps == .max ? 16 : max(1, evictionSteps / 4)
+                if accesses > 0 {
+                    accesses /= 4
+                } else {
+                    // Fewer steps need fewer pages, down to one record at a time.
+                    evictionSteps = evictionSteps == .max ? 16 : max(1, evictionSteps / 4)
+                }
             }
         }
     }

@@ -226,7 +226,7 @@ package struct CacheDirectory: Sendable {
             let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o700 != 0o700
         else { return }
         try? FileManager.default.setAttributes(
-            [.posixPermissions: 0o700], ofItemAtPath: generationPath(name))
+            [.posixPermissions: mode.intValue | 0o700], ofItemAtPath: generationPath(name))
     }
 
     package func generations() -> [String] {
@@ -324,7 +324,10 @@ package struct CacheDirectory: Sendable {
 
     /// Removes all generations except `kept`. The next open removes those that can't be removed
     /// now.
-    func removeGenerations(except kept: String?) {
+    ///
+    /// - Parameter known: One of them, which is removed even if the directory can't be listed.
+    func removeGenerations(except kept: String?, and known: String? = nil) {
+        if let known { removeGeneration(known) }
         for name in generations() where name != kept { removeGeneration(name) }
         removeUnfinished()
     }

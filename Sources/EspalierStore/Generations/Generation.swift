@@ -336,3 +336,29 @@ extension GuardFile {
         return bytes | UInt64(writer.check(seed: 0)) << 40
     }
 }
+
+extension GenerationHolder {
+    /// Why an empty generation replaced the live one.
+    enum Replacement: String, CaseIterable {
+        /// The caller emptied the cache.
+        case emptied
+        /// The generation could not be opened, read or written.
+        case damaged
+        /// The generation had a format that this library does not read any more.
+        case olderFormat
+        /// The data file was empty or missing.
+        case emptyFile
+        /// The directory of the generation could not be read, or contained only files of others.
+        case unreadable
+        /// There were several generations, and no name of the live one.
+        case unnamed
+        /// Nothing more could be evicted, and a write that fits the budget did not fit.
+        case budgetDeadlock
+        /// None of the given keys was that of the cache, and the caller had asked to start anew.
+        case wrongKey
+        /// The directory or a file in it was removed or renamed while the cache was open.
+        case directoryGone
+        /// The contents were copied through memory, and the new file could not be written.
+        case copyFailed
+    }
+}

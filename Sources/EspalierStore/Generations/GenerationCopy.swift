@@ -102,7 +102,7 @@ extension GenerationHolder {
         lock.advanceGeneration()
         source.abort()
         abandon(live)
-        directory.removeGenerations(except: nil)
+        directory.removeGenerations(except: nil, and: live.name)
         let name: String
         do {
             name = try make(budget, .max, copy, under: lock) { target in

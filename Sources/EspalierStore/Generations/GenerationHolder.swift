@@ -27,30 +27,6 @@ final class GenerationHolder: Sendable {
     /// if another cache of this process uses that directory.
     private let onMove: @Sendable (CacheDirectory.Identity) throws -> Void
 
-    /// Why an empty generation replaced the live one.
-    enum Replacement: String, CaseIterable {
-        /// The caller emptied the cache.
-        case emptied
-        /// The generation could not be opened, read or written.
-        case damaged
-        /// The generation had a format that this library does not read any more.
-        case olderFormat
-        /// The data file was empty or missing.
-        case emptyFile
-        /// The directory of the generation could not be read, or contained only files of others.
-        case unreadable
-        /// There were several generations, and no name of the live one.
-        case unnamed
-        /// Nothing more could be evicted, and a write that fits the budget did not fit.
-        case budgetDeadlock
-        /// None of the given keys was that of the cache, and the caller had asked to start anew.
-        case wrongKey
-        /// The directory or a file in it was removed or renamed while the cache was open.
-        case directoryGone
-        /// The contents were copied through memory, and the new file could not be written.
-        case copyFailed
-    }
-
     /// Why there is no generation, and never will be; nil for a cache that was opened.
     let failure: CacheError?
     /// What the entries in `changes` say about this process.
@@ -339,7 +315,7 @@ final class GenerationHolder: Sendable {
         // if this one is killed here: the next access finds another count, and then the generation
         // that `current` names, or none, and creates one.
         lock.advanceGeneration()
-        directory.removeGenerations(except: nil)
+        directory.removeGenerations(except: nil, and: old?.name)
         lock.forgetDataFile()
         // Removed files keep their room on the disk as long as they are open, and the disk may have
         // no other room. If the next generation can be made only later, that one tells of the loss.
@@ -444,6 +420,11 @@ final class GenerationHolder: Sendable {
 
     // MARK: - Files that are gone
 
+    /// The budget, as far as this process knows it without opening a file or waiting for a lock.
+    var knownBudget: ByteCount? {
+        state.withLock { $0.guardFile?.budget ?? $0.live?.budget ?? $0.budget }
+    }
+
     /// The name of the generation that this process opened last.
     var liveName: String? { state.withLock { $0.live?.name } }
 
@@ -528,7 +509,7 @@ extension GenerationHolder {
         try withExclusiveLock { lock in
             let live = try reopen(under: lock)
             guard budget > live.budget else { return }
-            let old = live.environment.mapSize
+            let (old, isLimited) = (live.environment.mapSize, live.environment.isLimitedToFile)
             try live.environment.resize(
                 mapSize: Generation.mapSize(for: budget), deadline: Self.firstDeadline)
             do {
@@ -536,6 +517,7 @@ extension GenerationHolder {
             } catch {
                 // The file must not grow beyond the budget that stays.
                 try? live.environment.shrink(mapSize: old, deadline: Self.firstDeadline)
+                if isLimited { try? live.environment.limitToFile(deadline: Self.firstDeadline) }
                 throw error
             }
             install(Generation(live, number: lock.advanceGeneration(), budget: budget))

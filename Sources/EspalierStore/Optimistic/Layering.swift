@@ -79,9 +79,12 @@ extension CommitTransaction {
 
     // MARK: - A new layer
 
-    /// Throws if layers and outboxes take more than an eighth of the budget.
+    /// How many bytes layers and outboxes may take: an eighth of the budget.
+    static func layerLimit(for budget: ByteCount) -> Int { budget.bytes / 8 }
+
+    /// Throws if layers and outboxes take more than they may.
     func checkLayerLimit(adding byteCount: Int = 0) throws {
-        guard layers.byteCount + byteCount <= generation.budget.bytes / 8 else {
+        guard layers.byteCount + byteCount <= Self.layerLimit(for: generation.budget) else {
             throw CacheError.optimisticFull(generation.budget)
         }
     }

@@ -1,3 +1,5 @@
+import EspalierRecords
+
 /// What a cache has evicted over its life.
 ///
 /// ```swift
@@ -115,5 +117,37 @@ extension Timeline {
             let least = age(of: youngest, at: second), let most = age(of: oldest, at: second)
         else { return nil }
         return least...max(least, most)
+    }
+}
+
+/// The records that were evicted in one step: a root, or the records of a cycle. Or the one that
+/// was detached from its children.
+struct Victim: Hashable, Sendable {
+    /// The time of their last access.
+    let stamp: Stamp
+    let reason: Eviction.Reason
+    /// Their names. Segments have none.
+    private(set) var names: [RecordName] = []
+    /// How many of them are gone.
+    private(set) var recordCount = 0
+    private(set) var bytes = 0
+
+    init(stamp: Stamp, reason: Eviction.Reason) {
+        self.stamp = stamp
+        self.reason = reason
+    }
+
+    mutating func add(_ record: Record) {
+        recordCount += 1
+        bytes += record.storedByteCount
+        addName(of: record)
+    }
+
+    /// Adds the name of a record that stays, without its references.
+    mutating func addDetached(_ record: Record) { addName(of: record) }
+
+    private mutating func addName(of record: Record) {
+        guard record.nameSpace != .segment else { return }
+        names.append(RecordName(record.nameSpace, record.identifier))
     }
 }

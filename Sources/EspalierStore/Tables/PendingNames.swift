@@ -128,7 +128,10 @@ struct PendingNames {
 
     // MARK: - The hash table
 
-    private static func hash(_ key: [UInt8]) -> UInt64 { XXHash64.hash(key) }
+    /// Random in each process, so that an attacker can't choose names with equal hashes.
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    private static func hash(_ key: [UInt8]) -> UInt64 { XXHash64.hash(key, seed: seed) }
 
     /// Returns the position of a name, and the slot in which it stands or belongs.
     private func position(of key: [UInt8], _ hash: UInt64) -> (name: Int?, slot: Int) {

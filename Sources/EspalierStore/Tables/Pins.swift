@@ -323,10 +323,14 @@ extension CommitTransaction {
         try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
     }
 
-    /// Checks that pinned records fit a smaller budget.
+    /// Checks that what can't be evicted fits a smaller budget.
     ///
-    /// - Throws: `.pinnedFull` if they cost more than half of `budget`.
+    /// - Throws: `.pinnedFull` if pinned records cost more than half of `budget`, `.optimisticFull`
+    ///   if optimistic changes and outboxes take more than an eighth of it.
     func checkPins(for budget: ByteCount, in transaction: borrowing WriteTransaction) throws {
+        guard layers.byteCount <= Self.layerLimit(for: budget) else {
+            throw CacheError.optimisticFull(budget)
+        }
         try checkPinnedCost(limit: budget.bytes / 2, of: budget, in: transaction)
     }
 

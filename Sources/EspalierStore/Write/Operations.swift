@@ -60,11 +60,9 @@ extension CommitTransaction {
         case .outdate(let names):
             for name in names { try outdate(name, in: &transaction) }
         case .evict(let names):
-            for name in names { try evictNamed(name, in: &transaction) }
+            try evict(names, onlyExpired: false, in: &transaction)
         case .evictExpired(let names):
-            for name in names where try hasExpired(name, in: transaction) {
-                try evictNamed(name, in: &transaction)
-            }
+            try evict(names, onlyExpired: true, in: &transaction)
         case .pin(let name): try pin(name.nameSpace, name.identifier.string, in: &transaction)
         case .unpin(let name): try unpin(name.nameSpace, name.identifier.string, in: &transaction)
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
@@ -110,6 +108,18 @@ extension CommitTransaction {
         if try put(content, at: slot, in: &transaction) { changes.change(key: key, in: .key) }
         try states.noteWrite(
             slot.handle, at: WriteTime(now), maxAge: entryMaxAge, in: transaction)
+    }
+
+    /// Evicts the records of names, as one run of the evictor.
+    private func evict(
+        _ names: [RecordName], onlyExpired: Bool, in transaction: inout WriteTransaction
+    ) throws {
+        var evicted = EvictionCounts()
+        for name in names {
+            if onlyExpired, try !hasExpired(name, in: transaction) { continue }
+            try evictNamed(name, keepsTime: onlyExpired, countingIn: &evicted, in: &transaction)
+        }
+        if !evicted.isEmpty { count(evicted, for: .explicit) }
     }
 
     /// Makes the record of a name count as expired, if there is one.

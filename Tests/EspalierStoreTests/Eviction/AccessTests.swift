@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierRecords
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EspalierStore
@@ -230,9 +231,15 @@ struct AccessTests {
     }
 
     /// The list, and then the record, is what was used longest ago.
-    @Test("Room for an edit is not made by evicting what it edits")
-    func roomForEdits() throws {
-        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+    @Test(
+        "Room for an edit is not made by evicting what it edits, expired or not",
+        arguments: [false, true])
+    func roomForEdits(expires: Bool) throws {
+        let clock = LateClock()
+        var configuration = Configuration.forTests(budget: .mebibytes(1))
+        configuration.clock = WallClock(of: clock) { $0.date.withLock { $0 } }
+        let maxAge: Duration? = expires ? .seconds(60) : nil
+        try withCache(configuration) { cache in
             let high = PagePlan(capacity: try cache.statistics().pageCapacity).highWatermark
             var count = 0
             func fill() throws {
@@ -242,21 +249,24 @@ struct AccessTests {
                 }
             }
             let list = (0..<20).map { Person("e:\($0)", "old") }
-            try cache.setCollection(list, forKey: "list").wait()
-            try cache.set(Card("card", name: "Anna", badge: nil)).wait()
+            try cache.setCollection(list, forKey: "list", maxAge: maxAge).wait()
+            try cache.set(Card("card", name: "Anna", badge: nil), maxAge: maxAge).wait()
             try fill()
+            clock.date.withLock { $0 += 60 }
             #expect(try cache.statistics().evictions.records == 0)
             let large = Person("e:20", String(repeating: "y", count: 120_000))
             try cache.append([large], toCollection: "list").wait()
             #expect(try cache.statistics().evictions.records > 10)
-            #expect(cache.collection(of: Person.self, forKey: "list")?.count == 21)
+            let edited = cache.collection(of: Person.self, forKey: "list", accepting: .stale)
+            #expect(edited?.count == 21)
 
             try cache.evict(to: ByteCount(500_000)).wait()
-            try cache.set(Card("card", name: "Anna", badge: nil)).wait()
+            try cache.set(Card("card", name: "Anna", badge: nil), maxAge: maxAge).wait()
             try fill()
+            clock.date.withLock { $0 += 60 }
             let cards = (0..<150).map { Card("new:\($0)", name: text, badge: 1) }
             try cache.set(cards + [Card("card", name: nil, badge: 1)], policy: .merge).wait()
-            #expect(cache.read(Card.self, "card")?.name == "Anna")
+            #expect(cache.read(Card.self, "card", accepting: .stale)?.name == "Anna")
             try expectClean(cache)
         }
     }
@@ -383,4 +393,8 @@ extension Engine {
         }
         return person?.name
     }
+}
+
+private final class LateClock: Sendable {
+    let date = Mutex(Date())
 }

@@ -167,6 +167,36 @@ struct BudgetChangeTests {
         cache.close()
     }
 
+    @Test("A smaller budget keeps as much as fits")
+    func smallerKeepsMuch() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests(budget: .mebibytes(12)))
+        try cache.overfill(budgets: 1.1, bytes: 2_000)
+        try cache.setBudget(.mebibytes(6)).wait()
+        let statistics = try cache.statistics()
+        let share = Double(statistics.pagesUsed) / Double(statistics.pageCapacity)
+        #expect(share > 0.85, "\(share)")
+        #expect(cache.budget == .mebibytes(6))
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("A budget too small for the operations of an outbox is refused, and nothing is evicted")
+    func outboxTooLarge() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests(budget: Self.large))
+        let names = try cache.overfill(budgets: 0.2)
+        let outbox = cache.outbox("letters", of: Letter.self)
+        for number in 0..<4 {
+            let letter = Letter(text: String(repeating: "\(number)", count: 100_000))
+            try await outbox.add(letter).committed
+        }
+        #expect(code(cache.setBudget(Self.small)) == .optimisticFull)
+        #expect(cache.budget == Self.large)
+        #expect(cache.areReadable(names).contains(false) == false)
+        cache.close()
+    }
+
     @Test("A few pinned records allow a smaller budget, even if unmeasured since reopening")
     func pinnedLittle() throws {
         let scratch = try Scratch()
@@ -284,4 +314,8 @@ extension NormalizedCache {
     var directoryNames: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: engine.directory.path)) ?? []
     }
+}
+
+private struct Letter: Codable, Sendable {
+    let text: String
 }

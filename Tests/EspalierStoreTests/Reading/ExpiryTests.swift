@@ -167,7 +167,9 @@ struct ExpiryTests {
                     commit.now = clock.now
                     var counts: [Int] = []
                     repeat {
-                        counts.append(try commit.moveExpired(atMost: 30, in: transaction))
+                        counts.append(
+                            try commit.moveExpired(
+                                atMost: 30, except: { _ in false }, in: transaction))
                     } while counts.last != 0
                     #expect(counts.allSatisfy { $0 <= 30 })
                     #expect(counts.reduce(0, +) == 100, "\(counts)")
@@ -396,6 +398,60 @@ struct ExpiryTests {
             // The collection refers to it.
             #expect(await cache.read(Plate.self, "Plate:0", accepting: .stale) != nil)
         }
+    }
+
+    @Test("`evictExpired` evicts expired trees with all records below that have expired")
+    func evictExpiredTrees() async throws {
+        var configuration = configuration()
+        configuration.budget = .mebibytes(1)
+        try await withCache(configuration) { cache in
+            // The first record of all has the stamp that expired ones get.
+            try await cache.set(Plate(id: 9)).committed
+            try await cache.set(
+                Menu(id: 1, dishes: [Dish(id: 1, name: "soup")]), maxAge: .seconds(9)
+            )
+            .committed
+            try await cache.set(Shelf(id: 1, plates: [Plate(id: 1), Plate(id: 2)])).committed
+            try await cache.setModel(
+                Shelf(id: 1, plates: [Plate(id: 1), Plate(id: 2)]), forKey: "top",
+                maxAge: .seconds(9)
+            ).committed
+            clock.advance(100)
+            let events = cache.events()
+            try await cache.set(Plate(id: 3)).committed
+            let runs = try cache.statistics().evictions.runs
+            // The menu and its dish, the key, the shelf and its plates.
+            #expect(try await cache.evictExpired() == 6)
+            #expect(try cache.statistics().nodes == 2)
+            // One run for each round: of roots, and of what they leave behind, twice.
+            #expect(try cache.statistics().evictions.runs - runs <= 3)
+            let youngest = try #require(try cache.statistics().evictions.youngestAge)
+            #expect(youngest > .seconds(20))
+            try expectClean(cache)
+            cache.close()
+            var count = 0
+            for await case .evicted(let eviction) in events {
+                count += 1
+                // Between two commits, ages are interpolated.
+                #expect(eviction.age ?? .zero > .seconds(20), "\(eviction.identifier)")
+            }
+            #expect(count == 6)
+        }
+    }
+
+    @Test("`evictExpired` knows the time of the cache if nothing was read before")
+    func evictExpiredFirst() async throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(configuration())
+        try await cache.set(Plate(id: 1), maxAge: .seconds(60)).committed
+        clock.advance(60)
+        try await cache.set(Plate(id: 2)).committed
+        cache.close()
+        clock.advance(-3_600)
+        cache = try scratch.open(configuration())
+        defer { cache.close() }
+        #expect(try await cache.evictExpired() == 1)
+        #expect(await cache.read(Plate.self, "Plate:1", accepting: .stale) == nil)
     }
 
     @Test("A clock that is set back revives nothing, even if the cache was closed meanwhile")
