@@ -32,7 +32,9 @@ final class Broadcast<Element: Sendable>: Sendable {
     var hasSubscribers: Bool { subscriberCount.load(ordering: .relaxed) > 0 }
 
     /// Returns a sequence of the elements sent from now on; it ends with `finish()`.
-    func subscribe() -> AsyncStream<Element> {
+    ///
+    /// - Parameter closing: The sequence also ends when the object of this is closed.
+    func subscribe(until closing: Closing? = nil) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: buffering)
         let key = state.withLock { state -> Int? in
@@ -49,7 +51,11 @@ final class Broadcast<Element: Sendable>: Sendable {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(key) }
+        let ending = closing?.whenClosed { continuation.finish() }
+        continuation.onTermination = { [weak self] _ in
+            self?.remove(key)
+            withExtendedLifetime(ending) {}
+        }
         return stream
     }
 

@@ -11,7 +11,7 @@ extension NormalizedCache: CacheDelegate {
         _ cacheKey: String?, context: Any?,
         completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
-        guard let cacheKey else { return completion(nil, nil) }
+        guard let cacheKey else { return engine.runOnAnotherThread { completion(nil, nil) } }
         outcome(
             .key(T.self, cacheKey).whole, .latest, .touch,
             { try $0.model(T.self, forKey: cacheKey, into: &$1) }
@@ -24,7 +24,7 @@ extension NormalizedCache: CacheDelegate {
         _ cacheKey: String?, context: Any?,
         completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
-        guard let cacheKey else { return completion(nil, nil) }
+        guard let cacheKey else { return engine.runOnAnotherThread { completion(nil, nil) } }
         outcome(
             .collection(T.self, cacheKey).whole, .latest, .touch,
             { try $0.collection(T.self, forKey: cacheKey, into: &$1) }
@@ -170,7 +170,7 @@ extension NormalizedCache: SharedCacheDelegate {
                 keepingNodesOf: elements, forKey: key,
                 policy: TreePolicy(options.policy, root: T.writePolicy), source: options.source)
         }
-        finish(ticket) { error in completion(error.map { outcome.error ?? $0 }) }
+        finish(ticket) { error in completion(error.map { outcome.reason(for: $0) }) }
     }
 
     public func editCollection(
@@ -283,7 +283,7 @@ extension NormalizedCache: SharedCacheDelegate {
         let (ticket, outcome) = submitUpdate(type, identifier, change)
         finish(ticket) { error in
             if let error {
-                completion(.failure(outcome.error ?? error))
+                completion(.failure(outcome.reason(for: error)))
             } else {
                 completion(Result { try outcome.value() })
             }
@@ -293,7 +293,7 @@ extension NormalizedCache: SharedCacheDelegate {
     public func followChanges(
         notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
     ) -> CacheObservation {
-        let (changeSets, subscription) = engine.changeSets.subscription()
+        let (changeSets, subscription) = engine.changeSets.subscription(until: closing)
         let task = Task.detached {
             for await changeSet in changeSets {
                 let changes = CacheChanges(changeSet, notBy: source)

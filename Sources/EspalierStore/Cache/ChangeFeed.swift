@@ -96,16 +96,18 @@ final class ChangeFeed: Sendable {
 
     /// Returns a sequence of the changes of all commits from now on; it ends with `finish()`.
     ///
-    /// - Parameter isOwn: Whether to leave out the commits of other processes, and to keep what
-    ///   waits without a limit.
-    func subscribe(isOwn: Bool = false) -> AsyncStream<ChangeSet> {
-        subscription(isOwn: isOwn).changes
+    /// - Parameters:
+    ///   - isOwn: Whether to leave out the commits of other processes, and to keep what waits
+    ///     without a limit.
+    ///   - closing: The sequence also ends when the object of this is closed.
+    func subscribe(isOwn: Bool = false, until closing: Closing? = nil) -> AsyncStream<ChangeSet> {
+        subscription(isOwn: isOwn, until: closing).changes
     }
 
     /// Returns the sequence that `subscribe` returns, and its subscription, whose `flush` waits for
     /// the reader of the sequence.
     func subscription(
-        isOwn: Bool = false
+        isOwn: Bool = false, until closing: Closing? = nil
     ) -> (changes: AsyncStream<ChangeSet>, subscription: ChangeSubscription) {
         let subscriber = ChangeSubscription(followsOthers: !isOwn, isOwn ? .none : limit)
         let key = fork != ForkCounter.current ? nil : add(subscriber)
@@ -114,7 +116,11 @@ final class ChangeFeed: Sendable {
             return (AsyncStream { await subscriber.next() }, subscriber)
         }
         if !isOwn { follow() }
-        let owner = SequenceOwner(subscriber) { [weak self] in self?.remove(key) }
+        let ending = closing?.whenClosed { [weak subscriber] in subscriber?.finish() }
+        let owner = SequenceOwner(subscriber) { [weak self] in
+            self?.remove(key)
+            withExtendedLifetime(ending) {}
+        }
         let changes = AsyncStream {
             await owner.subscriber.next()
         } onCancel: { [weak self] in

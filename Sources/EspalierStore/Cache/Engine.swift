@@ -32,6 +32,8 @@ final class Engine: Sendable {
     private let failures: WriteFailures
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
     private let readers: WorkerThreads
+    /// Runs completions, which may wait for reads and for other completions.
+    private let completions = WorkerThreads(name: "espalier-done", limit: 4)
     private let interner = ShapeInterner()
 
     /// The number of forks when the engine was made. A forked child has none of the threads.
@@ -128,7 +130,8 @@ final class Engine: Sendable {
     /// that it replaces must fit side by side.
     var writeLimits: TreeLimits {
         var limits = configuration.limits
-        let budget = (try? generations.current().budget) ?? configuration.budget
+        // Never from the files: that may wait for another process.
+        let budget = generations.knownBudget ?? configuration.budget
         limits.maximumBytes = min(limits.maximumBytes, budget.bytes / 8)
         return limits
     }
@@ -143,10 +146,8 @@ final class Engine: Sendable {
     ) -> WriteTicket {
         guard !isInherited else { return WriteTicket(failed: .usedAfterFork) }
         guard !configuration.isReadOnly else { return reject(.readOnly) }
-        let limits = writeLimits
-        let interner = interner
-        let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
-            try flatten(Flattener(limits: limits, shapes: interner))
+        let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) { [self] in
+            try flatten(makeFlattener())
         }
         guard let write else { return reject(.closed) }
         write.ticket.beforeWaiting { [writer] in writer.commitAwaited(write) }
@@ -240,7 +241,9 @@ final class Engine: Sendable {
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isInherited else {
-            return completion(.miss(.unavailable(detail: CacheError.usedAfterFork.message)))
+            return runOnAnotherThread {
+                completion(.miss(.unavailable(detail: CacheError.usedAfterFork.message)))
+            }
         }
         let start: @Sendable () -> Void = { [self] in
             let isRunning = readers.run {
@@ -253,7 +256,9 @@ final class Engine: Sendable {
                 completion(self.outcome(of: finding, value))
             }
             guard !isRunning else { return }
-            completion(.miss(.unavailable(detail: CacheError.closed.message)))
+            runOnAnotherThread {
+                completion(.miss(.unavailable(detail: CacheError.closed.message)))
+            }
         }
         if consistency == .latest, queue.whenEarlierWritesEnd(start) { return }
         start()
@@ -338,10 +343,6 @@ final class Engine: Sendable {
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: limits,
                 blockLimit: configuration.limits.maximumBytes, cancellation: cancellation)
-            if !generations.clock.isRaised {
-                let counters = try transaction.lifetimeCounters(generation.keyspaces)
-                generations.clock.raise(to: counters.timeline.lastSecond ?? .min)
-            }
             reader.ageRule = ageRule(
                 accepting: target.freshness,
                 checksAll: generation.hasUntypedAges(in: transaction))
@@ -431,7 +432,10 @@ final class Engine: Sendable {
     {
         try generations.withCurrent { generation in
             do {
-                return try generation.environment.read { try body($0, generation) }
+                return try generation.environment.read { transaction in
+                    raiseClock(by: transaction, in: generation)
+                    return try body(transaction, generation)
+                }
             } catch let error as LMDBError where error.isDamage {
                 committer.addDamage(in: generation)
                 queue.wakeWriter()
@@ -440,10 +444,36 @@ final class Engine: Sendable {
         }
     }
 
+    /// Lets the time go on from the one that the cache has stored, once.
+    private func raiseClock(by transaction: borrowing ReadTransaction, in generation: Generation) {
+        guard !generations.clock.isRaised,
+            let counters = try? transaction.lifetimeCounters(generation.keyspaces)
+        else { return }
+        generations.clock.raise(to: counters.timeline.lastSecond ?? .min)
+    }
+
     /// Runs `body`, a caller's code that may wait for the cache, on another thread: this one may be
-    /// the writer's, or hold a lock that `body` takes.
+    /// the writer's, or hold a lock that `body` takes. No read needs one of these threads.
     func runOnAnotherThread(_ body: @escaping @Sendable () -> Void) {
-        if !readers.run(body) { Thread.detachNewThread(body) }
+        // In a forked child, a thread that is gone may hold a lock.
+        if isInherited { Thread.detachNewThread(body) } else { completions.runAtOnce(body) }
+    }
+
+    /// Runs `body` on a thread for reads, once the writes submitted before have ended. If the cache
+    /// is closed, runs it on any thread, with false.
+    func runAfterEarlierWrites(_ body: @escaping @Sendable (_ isOpen: Bool) -> Void) {
+        let start: @Sendable () -> Void = { [self] in
+            if isInherited || !readers.run({ body(true) }) { body(false) }
+        }
+        if !isInherited, queue.whenEarlierWritesEnd(start) { return }
+        start()
+    }
+
+    /// Blocks until the writes submitted before are committed. Their changes are sent then.
+    func waitForSubmittedWrites() {
+        // A forked child has no writer.
+        guard !isInherited else { return }
+        try? queue.waitForEarlierWrites()
     }
 
     // MARK: - Users
@@ -483,6 +513,7 @@ final class Engine: Sendable {
         changeSets.finish()
         generations.close()
         events.finish()
+        completions.close()
         missObservers.finish()
         EngineRegistry.shared.remove(self)
     }

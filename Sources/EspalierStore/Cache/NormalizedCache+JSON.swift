@@ -16,10 +16,13 @@ extension NormalizedCache {
     /// bytes are written as a UUID. A reference to a deleted node, or back to a node that contains
     /// it, is left out.
     ///
-    /// The JSON differs from that of `JSONEncoder` in three cases. Records do not know the types of
+    /// The JSON differs from that of `JSONEncoder` in these cases. Records do not know the types of
     /// values, so a dictionary is always an object, and a relative `URL` is an array of its text
     /// and its base. `JSONEncoder` writes an array for a dictionary whose keys are not strings or
-    /// `Int`s. A number that is NaN or infinite is null, where `JSONEncoder` throws.
+    /// `Int`s. Nil values of a dictionary are left out, as nil properties are, and so is a null
+    /// ``Field``. The JSON of a model that encodes itself as a single value or a list has that
+    /// value as its member `$value`. A number that is NaN or infinite is null, where `JSONEncoder`
+    /// throws.
     ///
     /// - Parameters:
     ///   - identifier: The node's identifier.

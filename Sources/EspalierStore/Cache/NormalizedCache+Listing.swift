@@ -1,4 +1,5 @@
 import EspalierLMDB
+import EspalierModels
 public import EspalierRecords
 
 // Lists of what is stored, for screens that show everything, for tools and for clean-up. They count
@@ -45,7 +46,7 @@ extension NormalizedCache {
     ///
     /// Nodes that this type can't read are left out. The sequence reads the nodes in pages, each in
     /// a snapshot of its own, so a write meanwhile may or may not be seen. It does not change what
-    /// is evicted next.
+    /// is evicted next. It ends with `CancellationError` if its task is cancelled.
     ///
     /// - Parameter type: The type.
     /// - Returns: The nodes, in the order of ``identifiers(of:limit:after:)``.
@@ -55,11 +56,11 @@ extension NormalizedCache {
     }
 
     func list<R>(
-        _ body: (SnapshotReader) throws -> R
+        _ consistency: Consistency = .latest, _ body: (SnapshotReader) throws -> R
     ) throws(CacheError) -> R {
         let limits = engine.configuration.limits
         do {
-            return try withTransaction(.latest) { transaction, generation in
+            return try withTransaction(consistency) { transaction, generation in
                 try AppCodeScope.run {
                     try body(
                         SnapshotReader(
@@ -93,7 +94,8 @@ public struct StoredNodes<Model: NodeModel>: AsyncSequence, Sendable {
         /// Returns the next node; nil behind the last one. Where a page begins, reads it on another
         /// thread.
         ///
-        /// - Throws: A ``CacheError`` if the cache can't be read.
+        /// - Throws: A ``CacheError`` if the cache can't be read; `CancellationError` if the task
+        ///   is cancelled while a page is read.
         public mutating func next() async throws -> Model? {
             while next == page.count, !isAtEnd {
                 let (names, models) = try await Self.read(cache, after: last)
@@ -109,21 +111,28 @@ public struct StoredNodes<Model: NodeModel>: AsyncSequence, Sendable {
         private static func read(
             _ cache: NormalizedCache, after last: String?
         ) async throws -> ([String], [Model]) {
-            try await withCheckedThrowingContinuation { continuation in
-                cache.engine.runOnAnotherThread {
-                    continuation.resume(
-                        with: Result {
-                            try cache.list { reader in
-                                let names = try reader.identifiers(
-                                    startingWith: Model.identifierPrefix, after: last,
-                                    limit: pageSize)
-                                let models = try names.compactMap {
-                                    try reader.node(Model.self, $0).value
-                                }
-                                return (names, models)
-                            }
+            let page = Resumption<Result<([String], [Model]), any Error>>()
+            return try await withTaskCancellationHandler {
+                cache.engine.runAfterEarlierWrites { isOpen in
+                    page.resume(
+                        Result {
+                            guard isOpen else { throw CacheError.closed }
+                            return try readNow(cache, after: last)
                         })
                 }
+                return try await page.value.get()
+            } onCancel: {
+                page.resume(.failure(CancellationError()))
+            }
+        }
+
+        private static func readNow(
+            _ cache: NormalizedCache, after last: String?
+        ) throws -> ([String], [Model]) {
+            try cache.list(.snapshot) { reader in
+                let names = try reader.identifiers(
+                    startingWith: Model.identifierPrefix, after: last, limit: pageSize)
+                return (names, try names.compactMap { try reader.node(Model.self, $0).value })
             }
         }
     }

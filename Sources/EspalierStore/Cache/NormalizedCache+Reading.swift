@@ -398,7 +398,9 @@ extension NormalizedCache {
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isClosed else {
-            return completion(.miss(.unavailable(detail: CacheError.closed.message)))
+            return engine.runOnAnotherThread {
+                completion(.miss(.unavailable(detail: CacheError.closed.message)))
+            }
         }
         engine.read(
             target, consistency, access, cancelledBy: cancellation, body, completion: completion)

@@ -1,4 +1,5 @@
 package import EspalierLMDB
+import EspalierModels
 import EspalierRecords
 import Foundation
 import Synchronization
@@ -24,9 +25,11 @@ import Synchronization
 /// submitted writes may not be committed.
 public final class NormalizedCache: Sendable {
     let engine: Engine
-    private let closing = CloseOnce()
+    let closing = Closing()
     /// The directory of a cache in memory; nil for a cache on disk.
     private let memory: MemoryDirectory?
+    /// Whether the engine counts this object as one of its users.
+    private let isUser: Bool
 
     // MARK: - Opening
 
@@ -137,6 +140,7 @@ public final class NormalizedCache: Sendable {
         in memory: MemoryDirectory? = nil, failure: CacheError? = nil
     ) throws(CacheError) {
         self.memory = memory
+        isUser = true
         guard Configuration.isValid(configuration.budget) else {
             throw .badBudget(configuration.budget)
         }
@@ -165,30 +169,53 @@ public final class NormalizedCache: Sendable {
     // Closes on another thread: this one may be the writer's, which closing waits for, or one that
     // must not be blocked.
     deinit {
-        if closing.isFirstCall() { closeOnAnotherThread() }
+        if isUser, closing.isFirstCall() { closeOnAnotherThread() }
     }
 
     /// Commits all submitted writes and closes the cache.
     ///
-    /// Blocks until that is done. Afterwards reads miss and writes fail with `closed`. Further
-    /// calls do nothing.
+    /// Blocks until that is done. Afterwards reads miss, writes fail with `closed`, and sequences
+    /// of changes end. Further calls do nothing. If the process has other objects open over the
+    /// same directory, they stay open, and the files too.
     ///
     /// A call from a model's encoder or initialiser, which the writer may be waiting for, returns
     /// at once; the cache closes afterwards.
     public func close() {
-        guard closing.isFirstCall() else { return }
+        guard closing.isFirstCall(), !engine.isInherited else { return }
         guard !AppCodeScope.isInside else { return closeOnAnotherThread() }
-        guard engine.releaseUser() else { return }
-        engine.shutDown()
-        memory?.remove()
+        if engine.releaseUser() {
+            engine.shutDown()
+            memory?.remove()
+        } else {
+            engine.waitForSubmittedWrites()
+        }
+        closing.end()
     }
 
     private func closeOnAnotherThread() {
-        guard engine.releaseUser() else { return }
-        Thread.detachNewThread { [engine, memory] in
-            engine.shutDown()
-            memory?.remove()
+        // A forked child has none of the threads, and leaves everything to its parent.
+        guard !engine.isInherited else { return }
+        let isLast = engine.releaseUser()
+        guard isLast || closing.hasEndings else { return closing.end() }
+        Thread.detachNewThread { [engine, memory, closing] in
+            if isLast {
+                engine.shutDown()
+                memory?.remove()
+            } else {
+                engine.waitForSubmittedWrites()
+            }
+            closing.end()
         }
+    }
+
+    /// Returns an object through which the engine can still write after this one is closed. Its
+    /// writes fail once the engine is closed.
+    func forWorkOfEngine() -> NormalizedCache { NormalizedCache(lending: engine, memory) }
+
+    private init(lending engine: Engine, _ memory: MemoryDirectory?) {
+        self.engine = engine
+        self.memory = memory
+        isUser = false
     }
 
     /// Whether ``close()`` was called on this object.
@@ -258,12 +285,12 @@ public final class NormalizedCache: Sendable {
     ///
     /// - Complexity: The first call in a process takes some ten system calls; further ones take
     ///   microseconds.
-    public func changes() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
+    public func changes() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe(until: closing) }
 
     /// Returns the changes of the commits of this process, and keeps all of them until they are
     /// read.
     package func ownChangeSets() -> AsyncStream<ChangeSet> {
-        engine.changeSets.subscribe(isOwn: true)
+        engine.changeSets.subscribe(isOwn: true, until: closing)
     }
 
     /// Returns what the cache does of its own accord from now on: evictions, writes that it gave
@@ -273,7 +300,7 @@ public final class NormalizedCache: Sendable {
     ///
     /// Each call returns a sequence of its own. It buffers the latest 4,096 events; a subscriber
     /// that does not keep up loses the oldest, and the writer never waits.
-    public func events() -> AsyncStream<CacheEvent> { engine.events.subscribe() }
+    public func events() -> AsyncStream<CacheEvent> { engine.events.subscribe(until: closing) }
 
     // MARK: - For the rest of the library
 
@@ -320,13 +347,56 @@ public final class NormalizedCache: Sendable {
     }
 }
 
-/// A flag that tells the first of several calls.
-final class CloseOnce: Sendable {
+/// Whether a `NormalizedCache` was closed, and the sequences that end when it is closed.
+///
+/// Several objects may share an engine, which stays open until the last of them is closed.
+final class Closing: Sendable {
+    private struct State {
+        var isOver = false
+        var latest = 0
+        var endings: [Int: @Sendable () -> Void] = [:]
+    }
+
     private let done = Atomic<Bool>(false)
 
-    /// Returns whether this is the first call.
+    // protected by itself
+    private let state = Mutex(State())
+
+    /// Marks the object as closed. Returns true in the first call only.
     func isFirstCall() -> Bool { !done.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Whether there was a call.
+    /// Whether the object was marked as closed.
     var isDone: Bool { done.load(ordering: .acquiring) }
+
+    /// Whether a sequence ends when the object is closed.
+    var hasEndings: Bool { state.withLock { !$0.endings.isEmpty } }
+
+    /// Calls `body` when the object is closed and its writes are committed, unless the observation
+    /// that is returned has ended by then. Calls it at once if `end()` was called before.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) -> CacheObservation {
+        let number = state.withLock { state -> Int? in
+            guard !state.isOver else { return nil }
+            state.latest += 1
+            state.endings[state.latest] = body
+            return state.latest
+        }
+        guard let number else {
+            body()
+            return CacheObservation {}
+        }
+        return CacheObservation { [weak self] in
+            let ending = self?.state.withLock { $0.endings.removeValue(forKey: number) }
+            withExtendedLifetime(ending) {}
+        }
+    }
+
+    /// Ends the sequences. Called once the object is closed and its writes are committed.
+    func end() {
+        let endings = state.withLock { state in
+            state.isOver = true
+            defer { state.endings = [:] }
+            return state.endings
+        }
+        for body in endings.values { body() }
+    }
 }

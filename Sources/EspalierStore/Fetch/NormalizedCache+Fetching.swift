@@ -111,14 +111,13 @@ extension NormalizedCache {
         from network: @escaping @Sendable () async throws -> Model
     ) -> Fetches<Model> {
         let store = AnswerStore<Model>(
-            write: { self.setModel($0, forKey: key, maxAge: maxAge) },
-            read: { access, freshness in
-                await self.modelOutcome(type, forKey: key, access: access, accepting: freshness)
-            })
+            self,
+            write: { $0.setModel($1, forKey: key, maxAge: maxAge) },
+            read: { await $0.modelOutcome(type, forKey: key, access: $1, accepting: $2) })
         return Fetches(
             fetch: Fetch(
                 policy: policy, flights: engine.flights,
-                key: SingleFlight.Key(.model, type, key), read: { await store.read(.touch, $0) }
+                key: SingleFlight.Key(.model, type, key), read: { await store.read(accepting: $0) }
             ) { turn in
                 let answer = try await retry.run(on: clock, when: isWorthRetrying, network)
                 return try await store.store(answer, in: turn)
@@ -200,16 +199,16 @@ extension NormalizedCache {
         from network: @escaping @Sendable () async throws -> [Model]
     ) -> Fetches<[Model]> {
         let store = AnswerStore<[Model]>(
-            write: { self.setCollection($0, forKey: key, maxAge: maxAge) },
-            read: { access, freshness in
-                await self.collectionOutcome(
-                    of: type, forKey: key, access: access, accepting: freshness)
+            self,
+            write: { $0.setCollection($1, forKey: key, maxAge: maxAge) },
+            read: {
+                await $0.collectionOutcome(of: type, forKey: key, access: $1, accepting: $2)
             })
         return Fetches(
             fetch: Fetch(
                 policy: policy, flights: engine.flights,
                 key: SingleFlight.Key(.collection, type, key),
-                read: { await store.read(.touch, $0) }
+                read: { await store.read(accepting: $0) }
             ) { turn in
                 let answer = try await retry.run(on: clock, when: isWorthRetrying, network)
                 return try await store.store(answer, in: turn)
@@ -219,8 +218,24 @@ extension NormalizedCache {
 
 /// Where the network's answers for one key go.
 private struct AnswerStore<Value: Sendable>: Sendable {
-    let write: @Sendable (Value) -> WriteTicket
-    let read: @Sendable (Access, Freshness) async -> ReadOutcome<Value>
+    private let cache: NormalizedCache
+    private let write: @Sendable (NormalizedCache, Value) -> WriteTicket
+    private let read: @Sendable (NormalizedCache, Access, Freshness) async -> ReadOutcome<Value>
+
+    init(
+        _ cache: NormalizedCache,
+        write: @escaping @Sendable (NormalizedCache, Value) -> WriteTicket,
+        read: @escaping @Sendable (NormalizedCache, Access, Freshness) async -> ReadOutcome<Value>
+    ) {
+        self.cache = cache
+        self.write = write
+        self.read = read
+    }
+
+    /// Reads what the cache has.
+    func read(accepting freshness: Freshness) async -> ReadOutcome<Value> {
+        await read(cache, .touch, freshness)
+    }
 
     /// Writes an answer, and returns what the cache has of it then.
     ///
@@ -229,13 +244,15 @@ private struct AnswerStore<Value: Sendable>: Sendable {
     ///
     /// - Throws: `CancellationError` if the answer of a later request was written before.
     func store(_ answer: Value, in turn: AnswerTurn) async throws -> Fetched<Value> {
-        let ticket = try turn.apply { write(answer) }
+        // A request of another object may have joined this one. It does not end with this object.
+        let cache = cache.forWorkOfEngine()
+        let ticket = try turn.apply { write(cache, answer) }
         try? await ticket.committed
         if case .failure(let error)? = ticket.result {
             return Fetched(sent: answer, storeError: error)
         }
         // The write may have merged the answer into what the cache had. A read that misses is
         // cancelled, or something was deleted or evicted meanwhile: the answer is what there is.
-        return Fetched(sent: await read(.peek, .stale).value ?? answer)
+        return Fetched(sent: await read(cache, .peek, .stale).value ?? answer)
     }
 }

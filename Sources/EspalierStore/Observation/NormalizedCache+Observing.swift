@@ -96,7 +96,7 @@ extension NormalizedCache {
     ) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream<Value>.makeStream(
             bufferingPolicy: .bufferingNewest(1))
-        let end = engine.observations.whenClosed { continuation.finish() }
+        let end = closing.whenClosed { continuation.finish() }
         let observation = begin { continuation.yield($0) }
         let held = Mutex<[CacheObservation]>([observation, end])
         continuation.onTermination = { _ in held.withLock { $0 = [] } }
@@ -129,11 +129,11 @@ extension NormalizedCache {
 }
 
 extension MissReason {
-    /// Whether records were not read that may be written again under names which the read does not
-    /// know.
+    /// Whether records were not read that may be written again, or deleted, under names which the
+    /// read does not know.
     fileprivate var lacksNames: Bool {
         switch self {
-        case .lost, .damaged, .dangling, .unavailable: true
+        case .lost, .damaged, .dangling, .newerVersion, .unavailable: true
         default: false
         }
     }

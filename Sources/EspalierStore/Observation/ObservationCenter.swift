@@ -43,8 +43,6 @@ final class ObservationCenter: Sendable {
         /// What has changed since the read in progress began; nil without a read.
         var duringRead: (names: Set<String>, isReset: Bool)?
         var subscription: Task<Void, Never>?
-        /// What to call when the cache closes.
-        var endings: [Number: @Sendable () -> Void] = [:]
         var isClosed = false
 
         /// Lets the observers of `names` read.
@@ -149,37 +147,17 @@ final class ObservationCenter: Sendable {
         withExtendedLifetime(observer) {}
     }
 
-    /// Calls `body` when the cache closes, unless the observation that is returned has ended.
-    func whenClosed(_ body: @escaping @Sendable () -> Void) -> CacheObservation {
-        let number = state.withLock { state -> Number? in
-            guard !state.isClosed else { return nil }
-            state.latest += 1
-            state.endings[state.latest] = body
-            return state.latest
-        }
-        guard let number else {
-            body()
-            return CacheObservation {}
-        }
-        return CacheObservation { [weak self] in
-            let ending = self?.state.withLock { $0.endings.removeValue(forKey: number) }
-            withExtendedLifetime(ending) {}
-        }
-    }
-
     /// Ends all observations.
     func close() {
-        let (endings, observers, subscription) = state.withLock { state in
+        let (observers, subscription) = state.withLock { state in
             state.isClosed = true
             defer {
                 (state.observers, state.numbers, state.waiting) = ([:], [:], [])
                 state.lacking = []
-                state.endings = [:]
             }
-            return (state.endings, state.observers, state.subscription.take())
+            return (state.observers, state.subscription.take())
         }
         subscription?.cancel()
-        for body in endings.values { body() }
         withExtendedLifetime(observers) {}
     }
 
@@ -217,7 +195,7 @@ final class ObservationCenter: Sendable {
             state.add(changes.deleted, isReset: false)
             state.add(changes.evicted, isReset: false)
             state.add(changes.keys, isReset: false)
-            if !changes.written.isEmpty {
+            if !changes.written.isEmpty || !changes.deleted.isEmpty {
                 for number in state.lacking.sorted() { state.add(number) }
             }
             return state.start()

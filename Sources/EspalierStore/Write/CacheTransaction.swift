@@ -64,6 +64,13 @@ public final class CacheTransaction {
     }
 
     private func read<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> Value? {
+        readNotingCuts(body)?.value
+    }
+
+    /// Returns a value, and whether references back to records above were left out of it.
+    private func readNotingCuts<Value>(
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) -> (value: Value, isCut: Bool)? {
         guard let snapshot = transaction?.snapshot else { return nil }
         let reader = SnapshotReader(commit, snapshot, limits: self.body.limits)
         // A closed snapshot or a damaged part of the index is a miss, as it is for every read.
@@ -71,7 +78,7 @@ public final class CacheTransaction {
         // A later commit stores the accesses, as it does for other reads. So a transaction that
         // only reads changes no page.
         self.body.touch(reader.touched, commit.generation)
-        return value
+        return value.map { ($0, !reader.onCycle.isEmpty) }
     }
 
     // MARK: - Writing
@@ -251,7 +258,7 @@ public final class CacheTransaction {
     }
 
     private func write(_ operation: (Flattener) throws -> WriteOperation) throws {
-        if let failure { throw failure }
+        if let failure { throw CacheError(failure) }
         let flattened: WriteOperation
         do {
             flattened = try operation(body.makeFlattener())
@@ -271,7 +278,7 @@ public final class CacheTransaction {
             failure = error
         }
         transaction = consume open
-        if let failure { throw failure }
+        if let failure { throw CacheError(failure) }
     }
 
     /// Ends the use of the transaction by the closure. Returns the transaction of LMDB.
@@ -288,7 +295,8 @@ public final class CacheTransaction {
         if let failure { throw failure }
         // Without writes there is nothing to undo: the writes of the same commit go on.
         guard hasWritten, case .failure(let error) = result else { return }
-        throw error as? CacheError ?? .rolledBack(error)
+        // Never the error itself: that of another cache would look like one of this commit.
+        throw CacheError.rolledBack(error)
     }
 }
 
@@ -346,7 +354,7 @@ extension NormalizedCache {
         do {
             try await ticket.committed
         } catch {
-            throw outcome.error ?? error
+            throw outcome.reason(for: error)
         }
         return try outcome.value()
     }
@@ -365,7 +373,7 @@ extension NormalizedCache {
         do {
             try ticket.wait()
         } catch {
-            throw outcome.error ?? error
+            throw outcome.reason(for: error)
         }
         return try outcome.value()
     }
@@ -380,9 +388,10 @@ extension NormalizedCache {
     /// `transaction` does the same for several models, and for models that may be missing;
     /// it says when the closure may run twice, and what it must not do.
     ///
-    /// The whole tree is written. If its records refer back to records above them, the tree was
-    /// cut there, and the references at the cut are removed. Update such a node as a type that does
-    /// not refer to others.
+    /// The whole tree is written. If records refer back to records above them, the read leaves
+    /// those references out. Then nodes that the closure does not change keep their stored
+    /// references, and a node that it changes loses the references that the read has left out.
+    /// Update such a node as a type that does not refer to others.
     ///
     /// - Parameters:
     ///   - type: The type as which the node is read. Fields that only other types declare stay.
@@ -460,10 +469,24 @@ extension CacheTransaction {
     fileprivate func update<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, _ change: (Model) throws -> Model
     ) throws -> Model {
-        guard let stored = read(type, identifier) else { throw CacheError.noModel(identifier) }
-        let changed = try change(stored)
+        guard let stored = readNotingCuts({ try $0.node(type, identifier) }) else {
+            throw CacheError.noModel(identifier)
+        }
+        let changed = try change(stored.value)
         // The closure has seen the merged model: its nils are meant.
-        try set(changed, policy: .replace)
+        let policy = TreePolicy(.replace, root: Model.writePolicy)
+        try write { flattener in
+            flattener.policy = policy
+            let root = try flattener.root(of: changed)
+            var tree = flattener.finish()
+            if stored.isCut {
+                let before = body.makeFlattener()
+                before.policy = policy
+                _ = try before.root(of: stored.value)
+                tree.keptNodes = tree.nodes(equalTo: before.finish())
+            }
+            return .nodes(tree, roots: [root])
+        }
         return changed
     }
 }
@@ -484,10 +507,12 @@ final class TransactionOutcome<Value: Sendable>: Sendable {
         _ = try result.get()
     }
 
-    /// The error of the closure, if it has thrown one.
-    var error: (any Error)? {
-        guard case .failure(let error)? = result.withLock({ $0 }) else { return nil }
-        return error
+    /// Returns why a transaction was not committed: the closure's error, or that of the commit.
+    func reason(for error: any Error) -> any Error {
+        guard (error as? CacheError)?.code == .rolledBack,
+            case .failure(let reason)? = result.withLock({ $0 })
+        else { return error }
+        return reason
     }
 
     /// Returns the value of a transaction that was committed.

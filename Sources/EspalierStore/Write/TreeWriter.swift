@@ -23,7 +23,10 @@ struct TreeWriter {
     func write(
         _ tree: FlattenedTree, earlier: [Handle] = [], in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let locations = try locate(tree, earlier, in: &transaction)
+        var locations = try locate(tree, earlier, in: &transaction)
+        if !tree.keptNodes.isEmpty {
+            locations.changed.removeAll { $0.old != nil && tree.keptNodes.contains($0.index) }
+        }
         // One projection of a node may remove a child that another has, and of two occurrences the
         // first counts. A child that is left out needs a stamp of its own, because no record of the
         // tree refers to it.

@@ -60,6 +60,16 @@ final class WorkerThreads: Sendable {
 
     deinit { close() }
 
+    /// Runs `body` on one of the threads, or on one of its own if all are busy, so that `body` may
+    /// wait for other work of this object.
+    func runAtOnce(_ body: @escaping @Sendable () -> Void) {
+        let isFull = shared.state.withLock { state in
+            state.isClosed
+                || state.started == limit && state.idle <= state.work.count - state.taken
+        }
+        if isFull || !run(body) { Thread.detachNewThread(body) }
+    }
+
     /// Runs `body` on one of the threads. A single thread runs work in the order of the calls.
     /// Returns false, without running it, after `close()`.
     @discardableResult

@@ -175,6 +175,36 @@ struct CacheTransactionTests {
         reader.close()
     }
 
+    @Test("An update of a node on a cycle keeps the references of the others")
+    func cycle() throws {
+        try withCache { cache in
+            // Ada and Bea know each other, and Cleo knows both.
+            let ada = Acquaintance("ada"), bea = Acquaintance("bea"), cleo = Acquaintance("cleo")
+            try cache.set([
+                ada.knowing([bea.knowing([ada])]), bea.knowing([ada.knowing([bea])]),
+                cleo.knowing([ada.knowing([bea.knowing([ada])]), bea.knowing([ada.knowing([bea])])]
+                ),
+            ]).wait()
+            func friends(_ id: String) -> [String]? {
+                cache.read(Acquaintance.self, "Acquaintance:\(id)")?.friends.map(\.name)
+            }
+            #expect(friends("ada") == ["bea"] && friends("bea") == ["ada"])
+            for step in 0..<3 {
+                try cache.update(Acquaintance.self, "Acquaintance:ada") { $0.named("Ada \(step)") }
+                #expect(friends("bea") == ["Ada \(step)"] && friends("ada") == ["bea"])
+                try cache.update(Acquaintance.self, "Acquaintance:cleo") {
+                    $0.named("Cleo \(step)")
+                }
+                #expect(friends("cleo") == ["Ada \(step)", "bea"])
+                #expect(friends("bea") == ["Ada \(step)"] && friends("ada") == ["bea"])
+            }
+            // What the closure removes is gone.
+            try cache.update(Acquaintance.self, "Acquaintance:ada") { $0.knowing([]) }
+            #expect(friends("ada") == [] && friends("bea") == ["Ada 2"])
+            try expectClean(cache)
+        }
+    }
+
     @Test("Writes that are committed with a failing transaction are stored")
     func group() throws {
         try withCache { cache in
@@ -188,7 +218,8 @@ struct CacheTransactionTests {
             }
             for ticket in tickets { try ticket.wait() }
             #expect(code(failing.0) != nil)
-            #expect(failing.1.error as? Mistake == Mistake())
+            #expect(
+                failing.1.reason(for: CacheError.rolledBack(Mistake())) as? Mistake == Mistake())
             #expect(cache.read(Person.self, "x") == nil)
             for number in 0..<10 { #expect(cache.read(Person.self, "p:\(number)") != nil) }
         }
@@ -235,5 +266,26 @@ struct ChangeSourceTests {
         changes.delete("a")
         #expect(changes.written == ["b", "c"])
         #expect(changes.written(notBy: 2) == (nodes: ["c"], keys: ["l"]))
+    }
+}
+
+private struct Acquaintance: NormalizedModel, Codable, Equatable {
+    let id: String
+    var name: String
+    var friends: [Acquaintance] = []
+    var modelIdentifier: String? { "Acquaintance:\(id)" }
+
+    init(_ id: String) { (self.id, name) = (id, id) }
+
+    func named(_ name: String) -> Acquaintance {
+        var copy = self
+        copy.name = name
+        return copy
+    }
+
+    func knowing(_ friends: [Acquaintance]) -> Acquaintance {
+        var copy = self
+        copy.friends = friends
+        return copy
     }
 }

@@ -123,6 +123,23 @@ struct ObservationTests {
         }
     }
 
+    @Test("An observer of a tree with a lost record is told when the record is deleted")
+    func deletedLost() async throws {
+        let feed = Feed("f", messages: (1...2).map { Message("m:\($0)", from: Person("a", "Ada")) })
+        let records = try await withCache { cache in
+            try await cache.set(feed).committed
+            return try CacheContents(of: cache).records
+        }
+        try await withCache { cache in
+            let others = records.filter { $0.identifier != "m:1" }
+            try await cache.restore(others, as: Restoration()).committed
+            var states = cache.updates(of: Feed.self, "f").makeAsyncIterator()
+            #expect(await states.next() == .some(nil))
+            try await cache.delete("m:1").committed
+            #expect(await states.next()??.messages.map(\.id) == ["m:2"])
+        }
+    }
+
     @Test("A consumer that does not keep up gets the last state, and nothing grows meanwhile")
     func slow() async throws {
         try await withCache { cache in
