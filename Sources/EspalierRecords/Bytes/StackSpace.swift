@@ -13,9 +13,9 @@ import Darwin
 /// build, on threads with 512 KiB of stack.
 package struct StackSpace {
     /// Checking every few levels keeps the cost off shallow trees, which are nearly all of them.
-    /// The reserve has to hold the frames of so many levels: up to 12 KiB each with the address
+    /// The reserve has to hold the frames of so many levels: up to 15 KiB each with the address
     /// sanitizer.
-    private static let interval = 12
+    private static let interval = 8
     private static let reserve: UInt = 160 << 10
     /// The bytes of stack that a comparison of models may take for each level. An estimate: it is
     /// at least twice what an encoder takes optimised, whose frames are larger.
