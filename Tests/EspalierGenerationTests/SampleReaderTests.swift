@@ -355,6 +355,33 @@ struct SampleReaderTests {
         #expect(source.has("var modelIdentifier: String? { nil }") == !isNode)
     }
 
+    @Test(
+        "A member with a node that leads back to the object is a Field",
+        arguments: [
+            (
+                #"{"threads":[{"id":1,"posts":[{"id":7,"thread":{"id":1}}]},{"id":2}]}"#,
+                "Post", ["let id: Int", "let thread: Field<Thread>"]
+            ),
+            // Across two documents, and through an object without an identifier.
+            (
+                #"""
+                {"users":[{"id":1,"info":{"friend":{"id":2}}},{"id":2,"info":{"friend":{"id":3}}},
+                          {"id":3,"info":{"friend":{"id":1}}}]}
+                """#,
+                "Info", ["let friend: Field<Friend>"]
+            ),
+            (
+                #"{"threads":[{"id":1,"posts":[{"id":7,"author":{"id":1}}]}]}"#,
+                "Post", ["let id: Int", "let author: Author"]
+            ),
+        ])
+    func backReferences(sample: String, type: String, members: [String]) throws {
+        let source = try Generated(samples: sample) {
+            $0.records = sample.contains("friend") ? ["friend": "User"] : [:]
+        }
+        #expect(source.members(of: type) == members, "\(source)")
+    }
+
     @Test("Another member may be the identifier")
     func idKey() throws {
         let source = try Generated(samples: #"[{"id": 1, "id_str": "1"}]"#) {

@@ -119,6 +119,18 @@ struct SchemaReaderTests {
         }
     }
 
+    @Test("A definition whose name Swift has keeps it as the name of its record")
+    func reservedRecord() throws {
+        let members = #""required": ["id"], "properties": {"id": {"type": "string"}}"#
+        let schema = #"{"$defs": {"Task": {\#(members)}, "TaskRow": {\#(members)}}}"#
+        let source = try Generated(schema: schema) { $0.records = ["TaskRow": "Task"] }
+        #expect(
+            source.types == [
+                #"@Normalized(.codable, type: "Task") struct TaskModel"#,
+                #"@Normalized(.codable, type: "Task") struct TaskRow"#,
+            ])
+    }
+
     @Test("Another member may be the identifier")
     func idKey() throws {
         let source = try Generated(

@@ -116,7 +116,7 @@ struct SampleReader {
                 Member(
                     key: key, type: found.type,
                     isRequired: places.reduce(0) { $0 + $1.count } == count,
-                    isNullable: found.isNullable))
+                    isNullable: found.isNullable || types.leadsBack(key, of: group + others)))
         }
         if isNode {
             body.identity = .node(key: options.idKey, record: types.record(of: place))

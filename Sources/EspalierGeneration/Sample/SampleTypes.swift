@@ -27,6 +27,8 @@ struct SampleTypes {
     private var keysByType: [Int: [String]] = [:]
     /// Why a type with identifiers is no node all the same, by the number of its first place.
     private var denied: [Int: String] = [:]
+    /// The members through which a node leads back to itself.
+    private var backReferences: Set<Reference> = []
 
     init(root: SamplePlace, rootName: String, options: GenerationOptions) {
         self.options = options
@@ -55,6 +57,7 @@ struct SampleTypes {
         }
         // What is no node stands inside of others, which may contradict each other from then on.
         while let found = contradiction() { denied.merge(found) { first, _ in first } }
+        backReferences = findBackReferences()
     }
 
     /// The places of each type, in the order of the first ones.
@@ -285,6 +288,140 @@ struct SampleTypes {
         }
         isChanged = unifyProjected(place.values, values.dictionary) || isChanged
         return unifyProjected(place.element, values.elements) || isChanged
+    }
+
+    // MARK: References back
+
+    /// A member that holds a single node, of the type with that number.
+    private struct Reference: Hashable {
+        let type: Int
+        let key: String
+    }
+
+    /// Whether a member of one of several places refers to a node that leads back to the object.
+    ///
+    /// A read leaves out a reference to a node that it is reading, so the member has to allow that:
+    /// as a required one it would make each read of the node a miss.
+    func leadsBack(_ key: String, of places: [SamplePlace]) -> Bool {
+        places.contains { backReferences.contains(Reference(type: type(of: $0), key: key)) }
+    }
+
+    private func findBackReferences() -> Set<Reference> {
+        var graph = NodeGraph()
+        for place in places where isNode(place) {
+            for object in place.objects {
+                guard let id = object[options.idKey] else { continue }
+                let node = graph.node(record(of: place), id)
+                for (key, value) in object {
+                    guard let member = place.members[key] else { continue }
+                    let reference = Reference(type: type(of: place), key: key)
+                    addReferences(in: value, at: member, of: node, by: reference, to: &graph)
+                }
+            }
+        }
+        return graph.referencesOnCycles()
+    }
+
+    /// Adds the nodes in a value to those to which a node refers.
+    ///
+    /// - Parameter reference: The member that has only this value; nil in an array or a dictionary,
+    ///   which leave out an element.
+    private func addReferences(
+        in value: JSON, at place: SamplePlace, of node: Int, by reference: Reference?,
+        to graph: inout NodeGraph
+    ) {
+        switch value {
+        case .array(let elements):
+            guard let element = place.element else { return }
+            for value in elements {
+                addReferences(in: value, at: element, of: node, by: nil, to: &graph)
+            }
+        case .object(let object):
+            if isNode(place), let id = object[options.idKey] {
+                return graph.add(graph.node(record(of: place), id), to: node, by: reference)
+            }
+            for (key, value) in object {
+                if let values = place.values {
+                    addReferences(in: value, at: values, of: node, by: nil, to: &graph)
+                } else if let member = place.members[key] {
+                    let reference = Reference(type: type(of: place), key: key)
+                    addReferences(in: value, at: member, of: node, by: reference, to: &graph)
+                }
+            }
+        default: return
+        }
+    }
+
+    /// The nodes of a sample, and the nodes to which each of them refers.
+    private struct NodeGraph {
+        private var nodes: [String: [JSON: Int]] = [:]
+        private var edges: [[(target: Int, reference: Reference?)]] = []
+
+        /// Returns the number of a node.
+        mutating func node(_ record: String, _ id: JSON) -> Int {
+            if let known = nodes[record]?[id] { return known }
+            edges.append([])
+            nodes[record, default: [:]][id] = edges.count - 1
+            return edges.count - 1
+        }
+
+        mutating func add(_ target: Int, to node: Int, by reference: Reference?) {
+            edges[node].append((target, reference))
+        }
+
+        /// Returns the references whose two nodes lead to each other.
+        func referencesOnCycles() -> Set<Reference> {
+            let components = components()
+            var found: Set<Reference> = []
+            for (node, edges) in edges.enumerated() {
+                for edge in edges where components[edge.target] == components[node] {
+                    if let reference = edge.reference { found.insert(reference) }
+                }
+            }
+            return found
+        }
+
+        /// Returns the number of the strongly connected component of each node, by Tarjan's
+        /// algorithm, without recursion.
+        private func components() -> [Int] {
+            var components = [Int](repeating: -1, count: edges.count)
+            var (order, lowest) = (components, components)
+            var (visited, count) = (0, 0)
+            var open: [Int] = []
+            var path: [(node: Int, next: Int)] = []
+            func enter(_ node: Int) {
+                (order[node], lowest[node]) = (visited, visited)
+                visited += 1
+                open.append(node)
+                path.append((node, 0))
+            }
+            for start in edges.indices where order[start] < 0 {
+                enter(start)
+                while let (node, next) = path.last {
+                    guard next == edges[node].count else {
+                        path[path.count - 1].next += 1
+                        let target = edges[node][next].target
+                        if order[target] < 0 {
+                            enter(target)
+                        } else if components[target] < 0 {
+                            lowest[node] = min(lowest[node], order[target])
+                        }
+                        continue
+                    }
+                    path.removeLast()
+                    if let (parent, _) = path.last {
+                        lowest[parent] = min(lowest[parent], lowest[node])
+                    }
+                    guard lowest[node] == order[node] else { continue }
+                    while let member = open.popLast() {
+                        components[member] = count
+                        if member == node { break }
+                    }
+                    count += 1
+                }
+            }
+            return components
+        }
     }
 
     // MARK: Contradictions

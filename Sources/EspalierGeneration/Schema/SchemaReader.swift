@@ -341,10 +341,11 @@ struct SchemaReader {
         guard member.isRequired else { return .denied(reason: "`\(member.key)` is not required") }
         guard !member.isNullable else { return .denied(reason: "`\(member.key)` may be null") }
         // By the name of the type, or by that of the definition.
-        let chosen = [place.hint.short, place.pointer.steps.last ?? ""].lazy.compactMap {
-            options.records[$0]
-        }.first
-        let record = chosen ?? place.schema["x-espalier-record"]?.text
+        let name = place.hint.short
+        let chosen = options.records[name] ?? options.records[place.pointer.steps.last ?? ""]
+        // The type gets another name if Swift has this one, and the record keeps it.
+        let isTaken = place.hint.isPrimary && Words.reservedTypes.contains(name)
+        let record = chosen ?? place.schema["x-espalier-record"]?.text ?? (isTaken ? name : nil)
         return .node(key: member.key, record: record)
     }
 
