@@ -38,7 +38,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: buffering)
         let key = state.withLock { state -> Int? in
-            guard !state.isFinished else { return nil }
+            guard !state.isFinished, closing?.isDone != true else { return nil }
             state.lastKey += 1
             state.subscribers[state.lastKey] = continuation
             // Before any element that is sent from now on.

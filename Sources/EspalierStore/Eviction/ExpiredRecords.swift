@@ -118,8 +118,8 @@ extension StateEntry {
 extension NormalizedCache {
     /// Evicts the trees whose first record has expired, and to which nothing refers.
     ///
-    /// Of a tree, all records go that have expired and that no other tree has. The others stay, as
-    /// trees that were last accessed when the tree was.
+    /// Of a tree, all records go that have expired and that no other tree has, as far as 64 levels
+    /// down. The others stay, as trees that were last accessed when the tree was.
     ///
     /// ```swift
     /// let count = try await cache.evictExpired()
@@ -131,19 +131,20 @@ extension NormalizedCache {
     ///   has made fresh meanwhile stay.
     /// - Throws: A ``CacheError``: `closed` when the cache is closed, `readOnly` when it is only
     ///   read.
-    /// - Complexity: O(*n*) in the records that have a state of their own.
+    /// - Complexity: O(*n*) in the records that have a state of their own, for each level.
     public func evictExpired() async throws -> Int {
-        // What a tree leaves behind is found in the next round.
         var known: Set<RecordName> = []
-        while true {
+        // What a tree leaves behind is found in the next round. Each round looks at all states.
+        for _ in 0..<64 {
             let names = try expiredNames().filter { known.insert($0).inserted }
-            guard !names.isEmpty else { return known.count }
+            guard !names.isEmpty else { break }
             // In batches for one commit each.
             for start in stride(from: 0, to: names.count, by: 256) {
                 let batch = Array(names[start..<min(start + 256, names.count)])
                 try await submit(isDroppable: false) { _ in .evictExpired(batch) }.committed
             }
         }
+        return known.count
     }
 
     /// Returns the names of roots that have expired.
