@@ -109,8 +109,10 @@ final class Follower: Sendable {
         var lastError: RedisError?
         var wait = Self.firstPause
         while !isClosed.load(ordering: .relaxed) {
+            var isConnected = false
             do throws(RedisError) {
                 let connection = try backoff.connect(address, timeout)
+                isConnected = true
                 try follow(connection) {
                     if lastError != nil { logger?.info("following \(server.name) again") }
                     lastError = nil
@@ -123,9 +125,10 @@ final class Follower: Sendable {
                     statistics.add(\.disconnections, 1)
                 }
                 lastError = error
-                Thread.sleep(forTimeInterval: wait)
-                // A server may accept connections and refuse each question.
-                wait = min(wait * 2, Self.longestPause)
+                // `backoff` spaces attempts to connect. A server may also accept connections and
+                // refuse each question.
+                Thread.sleep(forTimeInterval: isConnected ? wait : Self.firstPause)
+                if isConnected { wait = min(wait * 2, Self.longestPause) }
             }
         }
         coherence.stopFollowing(index)
