@@ -77,6 +77,35 @@ struct OpenFile: ~Copyable, Sendable {
         return true
     }
 
+    /// Reads `length` bytes from each of `offsets`, which ascend, by one call of the system. It
+    /// copies what is between them, too. Returns `false`, with any content in `bytes`, if the call
+    /// did not read everything.
+    func fillParts(of length: Int, _ bytes: inout [UInt8], at offsets: [Int]) -> Bool {
+        guard let first = offsets.first, let last = offsets.last,
+            bytes.count >= offsets.count * length
+        else { return false }
+        let gaps = zip(offsets, offsets.dropFirst()).map { $1 - $0 - length }
+        guard gaps.allSatisfy({ $0 >= 0 }) else { return false }
+        var between = [UInt8](repeating: 0, count: gaps.max() ?? 0)
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe between.withUnsafeMutableBytes { between in
+                var parts: [iovec] = unsafe []
+                unsafe parts.reserveCapacity(offsets.count * 2)
+                for index in offsets.indices {
+                    unsafe parts.append(
+                        iovec(
+                            iov_base: bytes.baseAddress.map { unsafe $0 + index * length },
+                            iov_len: length))
+                    guard index < gaps.count else { break }
+                    unsafe parts.append(
+                        iovec(iov_base: between.baseAddress, iov_len: gaps[index]))
+                }
+                return unsafe preadv(descriptor, parts, Int32(parts.count), off_t(first))
+            }
+        }
+        return count == last + length - first
+    }
+
     /// Makes the file at least `size` bytes long by writing zeros. A mapped file must not be
     /// sparse: on a full disk the first access to a hole kills the process.
     func extend(from current: Int, to size: Int, _ operation: LMDBError.Operation) throws(LMDBError)

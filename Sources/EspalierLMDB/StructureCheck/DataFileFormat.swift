@@ -19,14 +19,26 @@ struct PageBytes {
         let isComplete: Bool
         do {
             isComplete = try fillOnce(from: file, at: offset)
-        } catch where error.code == .ioFailure {
+        } catch  where error.code == .ioFailure {
             do {
                 isComplete = try fillOnce(from: file, at: offset)
-            } catch where error.code == .ioFailure {
+            } catch  where error.code == .ioFailure {
                 throw LMDBError.damage
             }
         }
         guard isComplete else { throw LMDBError.damage }
+    }
+
+    /// Reads `length` bytes from each of `offsets`, which ascend. Errors are those of `fill`.
+    mutating func fillParts(of length: Int, from file: borrowing OpenFile, at offsets: [Int])
+        throws(LMDBError)
+    {
+        if offsets.count > 1, file.fillParts(of: length, &bytes, at: offsets) { return }
+        var part = PageBytes(count: length)
+        for (index, offset) in offsets.enumerated() {
+            try part.fill(from: file, at: offset)
+            bytes.replaceSubrange(index * length..<(index + 1) * length, with: part.bytes)
+        }
     }
 
     private mutating func fillOnce(from file: borrowing OpenFile, at offset: Int)
