@@ -66,16 +66,17 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - maximumAttempts: How many attempts there are at most, the first one included.
     ///   - firstDelay: The wait after the first attempt.
     ///   - factor: What each wait is multiplied by to get the next one.
-    ///   - maximumDelay: The longest wait.
+    ///   - maximumDelay: The longest wait; nil for a minute, or for the first wait if that is
+    ///     longer.
     ///   - jitter: The part of each wait that is left to chance, from 0 to 1.
     /// - Returns: The policy. Values out of range trap, as in the initialiser.
     public static func exponential(
         maximumAttempts: Int = 5, firstDelay: Duration = .milliseconds(500), factor: Double = 2,
-        maximumDelay: Duration = .seconds(60), jitter: Double = 0
+        maximumDelay: Duration? = nil, jitter: Double = 0
     ) -> RetryPolicy {
         RetryPolicy(
             maximumAttempts: maximumAttempts, firstDelay: firstDelay, factor: factor,
-            maximumDelay: maximumDelay, jitter: jitter)
+            maximumDelay: maximumDelay ?? max(firstDelay, .seconds(60)), jitter: jitter)
     }
 
     /// Returns how long to wait after an attempt that failed; nil to give up.

@@ -30,7 +30,10 @@ public import Foundation
 ///   ``retry(_:)`` or ``drop(_:)`` it.
 ///
 /// An operation is lost if you drop it, if its bytes are damaged, and if the whole cache begins
-/// anew, because it was emptied or its files can't be read: an event tells of that.
+/// anew, because it was emptied or its files can't be read: an event tells of that. If the cache
+/// begins anew while an operation is being sent, its answer is not written. The change of an
+/// operation whose bytes are damaged stays in ``NormalizedCache/optimisticChanges()``, under the
+/// name `outbox/messages/ID`: end it, or add the operation again, which takes it back.
 ///
 /// All threads may use an outbox. Making one costs nothing and writes nothing.
 public struct Outbox<Operation: Codable & Sendable>: Sendable {
@@ -104,14 +107,33 @@ public struct Outbox<Operation: Codable & Sendable>: Sendable {
             bufferingPolicy: .bufferingNewest(1))
         let key = OutboxName.changedKey(name)
         let task = Task {
-            if let operations = try? operations() { continuation.yield(operations) }
+            await yieldOperations(to: continuation)
             for await change in changes where change.isReset || change.keys.contains(key) {
-                if let operations = try? operations() { continuation.yield(operations) }
+                await yieldOperations(to: continuation)
             }
             continuation.finish()
         }
         continuation.onTermination = { _ in task.cancel() }
         return stream
+    }
+
+    /// Yields the operations as soon as they can be read: the state would be missed if nothing
+    /// changed after a read that fails.
+    private func yieldOperations(
+        to continuation: AsyncStream<[QueuedOperation<Operation>]>.Continuation
+    ) async {
+        var pause = Duration.milliseconds(20)
+        while !Task.isCancelled {
+            do throws(CacheError) {
+                continuation.yield(try operations())
+                return
+            } catch  where error.code == .closed {
+                return
+            } catch {
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(2))
+            }
+        }
     }
 
     // MARK: Dead letters
@@ -189,7 +211,12 @@ extension NormalizedCache {
         let name = outbox.map { Identifier($0) }
         do {
             let operations = try engine.withTransaction { transaction, generation in
-                try LayerTable(of: generation, transaction, from: .operation).operations.values
+                try LayerTable(of: generation, transaction, from: .operation).operations.values.map
+                {
+                    var entry = $0
+                    entry.lineage = generation.lineage
+                    return entry
+                }
             }
             return operations.filter { name == nil || $0.outbox == name }
                 .sorted { $0.number < $1.number }

@@ -74,6 +74,8 @@ public struct OutboxReport: Sendable {
     public internal(set) var isStopped = false
     /// The operations that were sent and whose answer could not be stored, and why. The change of
     /// such an operation was confirmed as it is, or taken back if the answer was to replace it.
+    /// The error is `notFound` if the cache was emptied, or has begun anew, while the operation was
+    /// sent.
     public internal(set) var unstoredAnswers: [String: CacheError] = [:]
 }
 
@@ -186,7 +188,7 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
         let attempts = entry.attempts + 1
         let delay = isLast ? nil : retry.delay(afterAttempt: attempts)
         let step = OutboxStep.fail(
-            entry.name, number: entry.number, attempts: attempts, "\(error)", isLast: delay == nil)
+            entry.identity, attempts: attempts, "\(error)", isLast: delay == nil)
         do {
             try await outbox.cache.submit(isDroppable: false) { _ in .outbox(step) }.committed
         } catch let error as CacheError where error.code == .notFound {
@@ -206,9 +208,7 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
             try await cache.submit(isDroppable: false) { flattener in
                 let sections = try batch.sections(flattener)
                 return .outbox(
-                    .finish(
-                        entry.name, number: entry.number, sections,
-                        replacesChange: answer.replacesChange))
+                    .finish(entry.identity, sections, replacesChange: answer.replacesChange))
             }.committed
         }
         do {
@@ -220,6 +220,8 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
                 try await submit(answer.batch)
             }
             return nil
+        } catch let error as CacheError where error.code == .notFound {
+            return error
         } catch let error as CacheError where error.code != .closed {
             try await submit(WriteBatch())
             return error
@@ -235,9 +237,9 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
 ///                +--- after a wait -----+
 private struct OutboxDrain<Operation: Codable & Sendable> {
     private enum Event: Sendable {
-        case ended(Identifier, Delivery<Operation>.End)
-        /// The wait before the next attempt of a key is over.
-        case waited(Identifier)
+        case ended(OutboxEntry, Delivery<Operation>.End)
+        /// The wait before the next attempt of an operation is over.
+        case waited(OutboxEntry)
         /// The outbox has changed: there may be more to send.
         case changed
         case closed
@@ -249,7 +251,8 @@ private struct OutboxDrain<Operation: Codable & Sendable> {
     private let changedKey: String
     private var report = OutboxReport()
     private var sending: Set<Identifier> = []
-    private var waiting: Set<Identifier> = []
+    /// The operations that wait for their next attempt, by their keys.
+    private var waiting: [Identifier: OutboxIdentity] = [:]
 
     init(_ delivery: Delivery<Operation>, keysAtOnce: Int) {
         self.delivery = delivery
@@ -276,8 +279,9 @@ private struct OutboxDrain<Operation: Codable & Sendable> {
                 switch event {
                 case .changed: watch(in: &group)
                 case .closed: throw CacheError.closed
-                case .waited(let key): waiting.remove(key)
-                case .ended(let key, let end): note(end, of: key, in: &group)
+                case .waited(let entry):
+                    if waiting[entry.key] == entry.identity { waiting[entry.key] = nil }
+                case .ended(let entry, let end): note(end, of: entry, in: &group)
                 }
             }
             group.cancelAll()
@@ -285,38 +289,44 @@ private struct OutboxDrain<Operation: Codable & Sendable> {
         }
     }
 
-    /// Begins to send the first operation of each key that is not under way.
+    /// Begins to send the first operation of each key that is not under way. A key does not wait
+    /// for an operation that was dropped, or that has another one before it now.
     private mutating func begin(in group: inout ThrowingTaskGroup<Event, any Error>) throws {
         guard !report.isStopped, sending.count < keysAtOnce else { return }
         try Task.checkCancellation()
         let outbox = delivery.outbox
-        var taken = sending.union(waiting)
+        let waited = waiting
+        var taken = sending
+        waiting.removeAll()
         for entry in try outbox.cache.outboxEntries(outbox.name) where !entry.isDead {
-            guard sending.count < keysAtOnce else { return }
             guard taken.insert(entry.key).inserted else { continue }
-            sending.insert(entry.key)
-            group.addTask { [delivery] in
-                .ended(entry.key, try await delivery.attempt(entry))
+            if waited[entry.key] == entry.identity {
+                waiting[entry.key] = entry.identity
+            } else if sending.count < keysAtOnce {
+                sending.insert(entry.key)
+                group.addTask { [delivery] in
+                    .ended(entry, try await delivery.attempt(entry))
+                }
             }
         }
     }
 
     private mutating func note(
-        _ end: Delivery<Operation>.End, of key: Identifier,
+        _ end: Delivery<Operation>.End, of entry: OutboxEntry,
         in group: inout ThrowingTaskGroup<Event, any Error>
     ) {
-        sending.remove(key)
+        sending.remove(entry.key)
         switch end {
         case .sent(let id, let unstored):
             report.sent += 1
-            report.unstoredAnswers[id] = unstored
+            if let unstored { report.unstoredAnswers[id] = unstored }
         case .dead: report.dead += 1
         case .stopped: report.isStopped = true
         case .failed(let delay):
-            waiting.insert(key)
+            waiting[entry.key] = entry.identity
             group.addTask { [clock = delivery.clock] in
                 try await clock.sleep(for: delay)
-                return .waited(key)
+                return .waited(entry)
             }
         }
     }

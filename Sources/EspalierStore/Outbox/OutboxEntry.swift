@@ -13,6 +13,8 @@ package import EspalierRecords
 package struct OutboxEntry: Sendable {
     /// Its place in the order of all outboxes.
     let number: UInt64
+    /// The lineage of the generation from which it was read. Not stored.
+    var lineage: [UInt8] = []
     /// The name of the outbox.
     package let outbox: Identifier
     /// The name of the operation, by which a server recognises one that it gets twice.
@@ -43,6 +45,8 @@ package struct OutboxEntry: Sendable {
     }
 
     var name: OutboxName { OutboxName(outbox: outbox, id: id) }
+
+    var identity: OutboxIdentity { OutboxIdentity(name: name, number: number, lineage: lineage) }
 
     func append(to writer: inout ByteWriter) {
         for name in [outbox, id, key] { writer.append(string: name.string) }
@@ -99,6 +103,14 @@ struct OutboxName: Hashable, Sendable {
     static func changedKey(_ outbox: String) -> String { "outbox/\(outbox)" }
 }
 
+/// Tells an operation from all others: of the same name that are added after it is dropped, and of
+/// the same number that are added after the cache was emptied.
+struct OutboxIdentity: Hashable, Sendable {
+    let name: OutboxName
+    let number: UInt64
+    let lineage: [UInt8]
+}
+
 /// An operation that is about to be added to an outbox.
 struct OutboxDraft: Sendable {
     let name: OutboxName
@@ -110,12 +122,12 @@ struct OutboxDraft: Sendable {
 enum OutboxStep: Sendable {
     /// Adds an operation, with the writes of its optimistic change.
     case add(OutboxDraft, [BatchSection])
-    /// Notes an attempt that has failed, of the operation with a number. After the last one the
-    /// operation is a dead letter and its change is rolled back.
-    case fail(OutboxName, number: UInt64, attempts: Int, String, isLast: Bool)
+    /// Notes an attempt that has failed. After the last one the operation is a dead letter and its
+    /// change is rolled back.
+    case fail(OutboxIdentity, attempts: Int, String, isLast: Bool)
     /// Removes an operation that was sent, confirms its change, and makes writes over it or in its
-    /// place. The number tells it from one of the same name that was added after it was dropped.
-    case finish(OutboxName, number: UInt64, [BatchSection], replacesChange: Bool)
+    /// place.
+    case finish(OutboxIdentity, [BatchSection], replacesChange: Bool)
     /// Lets a dead letter wait again, and applies its change again.
     case revive(OutboxName)
     /// Removes an operation, and rolls its change back.
@@ -123,7 +135,7 @@ enum OutboxStep: Sendable {
 
     var sections: [BatchSection] {
         switch self {
-        case .add(_, let sections), .finish(_, _, let sections, _): sections
+        case .add(_, let sections), .finish(_, let sections, _): sections
         case .fail, .revive, .drop: []
         }
     }

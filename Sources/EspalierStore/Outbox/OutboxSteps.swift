@@ -16,28 +16,21 @@ import EspalierRecords
 extension CommitTransaction {
     /// Applies a step of an outbox.
     ///
-    /// - Throws: `CacheError.noOperation` if there is no operation of that name; an operation that
-    ///   was dropped while it was sent is no error: its answer is written.
+    /// - Throws: `CacheError.noOperation` if there is no operation of that name, or if the cache
+    ///   has begun anew while the operation was sent. An operation that was dropped while it was
+    ///   sent is no error: its answer is written.
     func apply(_ step: OutboxStep, in transaction: inout WriteTransaction) throws {
         let name: OutboxName
         switch step {
         case .add(let draft, let sections):
             name = draft.name
             try add(draft, sections, in: &transaction)
-        case .fail(let failed, let number, let attempts, let failure, let isLast):
-            name = failed
-            try fail(name, number, attempts, failure, isLast: isLast, in: &transaction)
-        case .finish(let finished, let number, let sections, let replacesChange):
-            name = finished
-            let entry = layers.operation(name)
-            if let entry, entry.number == number {
-                try layers.remove(entry, in: &transaction)
-            }
-            // One of the same name that was added meanwhile keeps its change.
-            let isOther = entry.map { $0.number != number } ?? false
-            let layer = isOther ? nil : layers.layer(name.change)
-            try confirm(
-                layer, as: sections, replacesChange: replacesChange, in: &transaction)
+        case .fail(let failed, let attempts, let failure, let isLast):
+            name = failed.name
+            try fail(failed, attempts, failure, isLast: isLast, in: &transaction)
+        case .finish(let finished, let sections, let replacesChange):
+            name = finished.name
+            try finish(finished, sections, replacesChange: replacesChange, in: &transaction)
         case .revive(let revived):
             name = revived
             try revive(name, in: &transaction)
@@ -61,7 +54,10 @@ extension CommitTransaction {
         guard layers.operation(draft.name) == nil else { throw CacheError.pendingOperation }
         // Before anything is written: no record is evicted for an operation that is refused.
         try checkLayerLimit(adding: draft.payload.count)
-        // No two operations of a name have the same number, also if the first one was dropped.
+        // The change of an operation that was lost, because its bytes were damaged.
+        try rollBackChange(of: draft.name, in: &transaction)
+        // No two operations of a name and a lineage have the same number, also if the first one was
+        // dropped.
         let entry = OutboxEntry(
             number: max(layers.nextOperation, changes.commit &<< 16), draft,
             addedAt: WriteTime(now),
@@ -74,12 +70,29 @@ extension CommitTransaction {
         }
     }
 
-    private func fail(
-        _ name: OutboxName, _ number: UInt64, _ attempts: Int, _ failure: String, isLast: Bool,
+    private func finish(
+        _ finished: OutboxIdentity, _ sections: [BatchSection], replacesChange: Bool,
         in transaction: inout WriteTransaction
     ) throws {
+        // Whoever has emptied the cache does not want the answer: another user may be logged in.
+        guard finished.lineage == generation.lineage else { throw CacheError.noOperation }
+        let entry = layers.operation(finished.name)
+        // One of the same name that was added meanwhile keeps its change.
+        let isOther = entry.map { $0.number != finished.number } ?? false
+        if let entry, !isOther { try layers.remove(entry, in: &transaction) }
+        let layer = isOther ? nil : layers.layer(finished.name.change)
+        try confirm(layer, as: sections, replacesChange: replacesChange, in: &transaction)
+    }
+
+    private func fail(
+        _ failed: OutboxIdentity, _ attempts: Int, _ failure: String, isLast: Bool,
+        in transaction: inout WriteTransaction
+    ) throws {
+        let name = failed.name
         var entry = try operation(name)
-        guard entry.number == number else { throw CacheError.noOperation }
+        guard entry.number == failed.number, generation.lineage == failed.lineage else {
+            throw CacheError.noOperation
+        }
         entry.attempts = attempts
         entry.failure = String(failure.prefix(Self.longestFailure))
         if isLast {

@@ -17,6 +17,8 @@ struct RetryPolicyTests {
         #expect(retry.delay(afterAttempt: 8) == nil && retry.delay(afterAttempt: .max) == nil)
         #expect(retry.delay(afterAttempt: 0) == .milliseconds(500))
         #expect(retry.delay(afterAttempt: .min) == .milliseconds(500))
+        #expect(RetryPolicy.exponential().maximumDelay == .seconds(60))
+        #expect(RetryPolicy.exponential(firstDelay: .seconds(90)).maximumDelay == .seconds(90))
     }
 
     @Test("No policy but one attempt: it gives up at once")

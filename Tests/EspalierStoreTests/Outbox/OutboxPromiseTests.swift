@@ -1,4 +1,5 @@
 import EspalierLMDB
+import EspalierModels
 import EspalierTestSupport
 import Foundation
 import Synchronization
@@ -123,6 +124,56 @@ struct OutboxPromiseTests {
         }
     }
 
+    @Test(
+        "An operation from after the cache was emptied is sent, and no answer from before stored",
+        arguments: [true, false])
+    func emptied(fails: Bool) async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            try await outbox.add(SendMemo(id: 1), id: "x") { $0.set(Memo(id: 1, text: "old")) }
+                .committed
+            let first = try cache.outboxEntries().map(\.number)
+            let sent = Mutex<[Int]>([])
+            let report = try await outbox.drain(judging: { _ in .giveUp }) { operation, _ in
+                sent.withLock { $0.append(operation.id) }
+                guard operation.id == 1 else { return .sent }
+                try await cache.removeAll().committed
+                try await outbox.add(SendMemo(id: 2), id: "x") { $0.set(Memo(id: 2, text: "new")) }
+                    .committed
+                // The first commit of a file gives out the same numbers again.
+                #expect(try cache.outboxEntries().map(\.number) == first)
+                if fails { throw NetworkFailure() }
+                return .sent(Memo(id: 1, text: "answer"))
+            }
+            #expect(sent.withLock { $0 } == [1, 2] && report.dead == 0)
+            #expect(report.unstoredAnswers.map(\.value.code) == (fails ? [] : [.notFound]))
+            #expect(cache.texts([1, 2]) == [nil, "new"])
+            #expect(try outbox.operations().isEmpty && cache.optimisticChanges().isEmpty)
+        }
+    }
+
+    @Test("A drain does not wait for an operation that was dropped")
+    func droppedWhileWaiting() async throws {
+        try await withCache { cache in
+            let outbox = cache.outbox("memos", of: SendMemo.self)
+            for id in 1...2 { try await outbox.add(SendMemo(id: id), id: "\(id)").committed }
+            let dropping = Task {
+                for await operations in outbox.updates() where operations.first?.attempts == 1 {
+                    return try await outbox.drop("1").committed
+                }
+            }
+            let sent = Mutex<[Int]>([])
+            let hours = RetryPolicy.exponential(firstDelay: .seconds(36_000))
+            let report = try await outbox.drain(retry: hours) { operation, _ in
+                sent.withLock { $0.append(operation.id) }
+                if operation.id == 1 { throw NetworkFailure() }
+                return .sent
+            }
+            #expect(sent.withLock { $0 } == [1, 2] && report.sent == 1 && report.dead == 0)
+            try await dropping.value
+        }
+    }
+
     @Test("Eviction reaches neither operations nor their changes")
     func eviction() async throws {
         try await withCache(.forTests(budget: .mebibytes(1))) { cache in
@@ -155,6 +206,14 @@ struct OutboxPromiseTests {
             #expect(try cache.optimisticChanges().map(\.id) == ["outbox/memos/2"])
             try cache.optimisticChange("outbox/memos/2").rollback().wait()
             #expect(cache.texts([2]) == [nil])
+            // Or it adds the operation again.
+            try outbox.add(4, shown: "before").wait()
+            try cache.damageLayerEntry(.operation, cache.outboxEntries()[0].number)
+            try outbox.add(4, shown: "shown").wait()
+            #expect(cache.texts([4]) == ["shown"])
+            #expect(try await outbox.drain { server.answer($0, $1.id) }.sent == 1)
+            #expect(cache.texts([4]) == ["answer"])
+            #expect(try cache.optimisticChanges().isEmpty)
             try expectClean(cache)
             var events = cache.events().makeAsyncIterator()
             #expect(await events.next() == .optimisticChangesLost(changes: 0, operations: 1))
