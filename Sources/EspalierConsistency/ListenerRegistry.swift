@@ -14,8 +14,13 @@ final class ListenerRegistry {
     /// contains their trees.
     private var displaced: [ObjectIdentifier: [ListenerEntry]] = [:]
     private var updatesListeners: [WeakUpdatesListener] = [] {
-        didSet { updatesListenerCount.store(updatesListeners.count, ordering: .relaxed) }
+        didSet {
+            updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
+            knownUpdatesListeners = nil
+        }
     }
+    /// The identities of `updatesListeners`; nil if these have changed since.
+    private var knownUpdatesListeners: Set<ObjectIdentifier>?
 
     // Read on any thread.
     private nonisolated let updatesListenerCount = Atomic<Int>(0)
@@ -162,9 +167,7 @@ final class ListenerRegistry {
             guard let (update, changes) = announced else { return }
             for listener in updatesListeners.compactMap(\.listener) {
                 // A listener before this one may have removed it, or all listeners.
-                guard epoch == self.epoch,
-                    updatesListeners.contains(where: { $0.listener === listener })
-                else { continue }
+                guard epoch == self.epoch, isUpdatesListener(listener) else { continue }
                 guard let waiting = listener as? any WaitingListener else {
                     listener.consistencyManager(
                         manager, updatedModel: update.model, changes: changes,
@@ -228,6 +231,14 @@ final class ListenerRegistry {
         if !updatesListeners.contains(where: { $0.listener === listener }) {
             updatesListeners.append(WeakUpdatesListener(listener: listener))
         }
+    }
+
+    private func isUpdatesListener(_ listener: any ConsistencyManagerUpdatesListener) -> Bool {
+        let known =
+            knownUpdatesListeners
+            ?? Set(updatesListeners.compactMap { $0.listener.map { ObjectIdentifier($0) } })
+        knownUpdatesListeners = known
+        return known.contains(ObjectIdentifier(listener))
     }
 
     func remove(_ listener: any ConsistencyManagerUpdatesListener) {

@@ -46,7 +46,7 @@ final class CacheQueue: Sendable {
             if let shared {
                 shared.setModel(model, forKey: key, options: options, completion: done)
             } else {
-                cache.setModel(model, forKey: key, context: context)
+                cache.setModel(model, forKey: key, context: UncheckedContext.value(of: context))
                 done(nil)
             }
             await deletions.recordSave(of: key, time)
@@ -144,7 +144,7 @@ final class CacheQueue: Sendable {
             if let shared {
                 shared.deleteModel(model, forKey: key, completion: done)
             } else {
-                cache.deleteModel(model, forKey: key, context: context)
+                cache.deleteModel(model, forKey: key, context: UncheckedContext.value(of: context))
                 done(nil)
             }
             if !acceptsEdits, key != nil { await deletions.begin(time) }
@@ -162,7 +162,7 @@ final class CacheQueue: Sendable {
                 guard let key = model.modelIdentifier, deleted.insert(key).inserted,
                     await !deletions.isSaved(key, after: time)
                 else { continue }
-                cache.deleteModel(model, forKey: key, context: context)
+                cache.deleteModel(model, forKey: key, context: UncheckedContext.value(of: context))
             }
             await deletions.end(time)
         }
@@ -179,7 +179,8 @@ final class CacheQueue: Sendable {
                 shared.setCollection(
                     collection, forKey: key, options: options, completion: done)
             } else {
-                cache.setCollection(collection, forKey: key, context: context)
+                cache.setCollection(
+                    collection, forKey: key, context: UncheckedContext.value(of: context))
                 done(nil)
             }
         }
@@ -196,7 +197,8 @@ final class CacheQueue: Sendable {
     ) {
         submit { [cache, deletions] in
             guard await deletions.hasReachedCache(time, since: fetch) else { return }
-            cache.setCollection(collection, forKey: key, context: context)
+            cache.setCollection(
+                collection, forKey: key, context: UncheckedContext.value(of: context))
         }
     }
 
@@ -217,7 +219,8 @@ final class CacheQueue: Sendable {
         sendEdit(of: key, completion) { [self] reply in
             guard let shared else {
                 (cache as? any CollectionCacheDelegate)?.editCollection(
-                    edit, forKey: key, expecting: neighbours, context: context
+                    edit, forKey: key, expecting: neighbours,
+                    context: UncheckedContext.value(of: context)
                 ) { reply.fulfill($0) }
                 return
             }
@@ -279,7 +282,10 @@ final class CacheQueue: Sendable {
     ) {
         guard let key, let shared else {
             return fetch(
-                { $0.modelForKey(key, context: context, completion: $1) }, completion: completion)
+                {
+                    $0.modelForKey(
+                        key, context: UncheckedContext.value(of: context), completion: $1)
+                }, completion: completion)
         }
         let record = MissRecord.active
         fetch(
@@ -298,7 +304,10 @@ final class CacheQueue: Sendable {
     ) {
         guard let key, let shared else {
             return fetch(
-                { $0.collectionForKey(key, context: context, completion: $1) },
+                {
+                    $0.collectionForKey(
+                        key, context: UncheckedContext.value(of: context), completion: $1)
+                },
                 completion: completion)
         }
         let record = MissRecord.active

@@ -168,8 +168,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     public static func setData(
         _ data: [T], cacheKey: String, dataModelManager: DataModelManager, context: Any? = nil
     ) {
-        CollectionDataProvider(dataModelManager: dataModelManager).setData(
-            data, cacheKey: cacheKey, context: context)
+        let boxed = UncheckedContext(context)
+        ThreadChanges.performOnMain {
+            ListBackend<T>.setData(
+                data, cacheKey: cacheKey, dataModelManager: dataModelManager.backend,
+                context: boxed)
+        }
     }
 
     /// Inserts elements into the collection under a key.

@@ -14,6 +14,7 @@ struct OtherCacheTests {
         list.append([UserModel(id: 2, name: "Grace")], context: ChangeReason("edit"))
         await manager.flush()
         #expect(cache.calls == ["set all users", "edit users", "flush"])
+        #expect(cache.contexts == ["edit"])
         let other = CollectionDataProvider<UserModel>(
             dataModelManager: DataModelManager(cache: cache))
         var error: NSError?
@@ -54,8 +55,12 @@ private final class ListCache: EspalierModels.CollectionCacheDelegate, @unchecke
     private let lock = NSLock()
     private var lists: [String: [any SimpleModel]] = [:]
     private var recorded: [String] = []
+    private var received: [String] = []
 
     var calls: [String] { lock.withLock { recorded } }
+
+    /// The contexts of the edits. The cache gets what the app has passed, in no box.
+    var contexts: [String] { lock.withLock { received } }
 
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?,
@@ -97,6 +102,7 @@ private final class ListCache: EspalierModels.CollectionCacheDelegate, @unchecke
     ) {
         lock.withLock {
             recorded.append("edit \(cacheKey)")
+            if let context = context as? ChangeReason { received.append(context.text) }
             var list = lists[cacheKey] ?? []
             list.replaceSubrange(edit.range ?? list.count..<list.count, with: edit.elements)
             lists[cacheKey] = list

@@ -234,6 +234,16 @@ struct ProviderTests {
         CollectionDataProvider.setData(
             [message(2)], cacheKey: "chat", dataModelManager: manager)
         #expect(list.data == [message(2)])
+        // In the order of the calls, although the first one waits for the cache.
+        CollectionDataProvider.append(
+            [message(3)], cacheKey: "other", dataModelManager: manager, completion: nil)
+        CollectionDataProvider<MessageModel>.setData(
+            [], cacheKey: "other", dataModelManager: manager)
+        await manager.flush()
+        await manager.flush()
+        let other = collection("other")
+        await manager.flush()
+        #expect(other.data.isEmpty)
     }
 
     @Test("A static edit whose override begins another change does both")
