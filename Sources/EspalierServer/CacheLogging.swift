@@ -13,6 +13,7 @@ extension NormalizedCache {
     /// cache.log(to: Logger(label: "cache"))
     /// ```
     ///
+    /// - `error`: optimistic changes or operations of outboxes are lost, because they were damaged.
     /// - `warning`: a write was given up, the contents were replaced after damage, other users had
     ///   access to a file, or a record was found damaged.
     /// - `notice`: the caller emptied the cache.
@@ -20,23 +21,34 @@ extension NormalizedCache {
     ///
     /// The metadata have reasons and numbers, and no identifiers or contents.
     ///
-    /// - Parameter logger: Where the messages go. The cache calls it on threads of its own.
+    /// - Parameter logger: Where the messages go. A task calls it, so a slow one delays no read. Of
+    ///   damaged records that wait to be logged, it gets the last hundred.
     /// - Returns: The logging, which `cancel()` ends. It does not keep the cache open.
     @discardableResult
     public func log(to logger: Logger) -> CacheLogging {
         let events = events()
+        let (damage, continuation) = AsyncStream<String>.makeStream(
+            bufferingPolicy: .bufferingNewest(100))
         let task = Task {
             for await event in events {
                 // The sequence still gives the events that it had before the task was cancelled.
                 guard !Task.isCancelled else { return }
                 event.log(to: logger)
             }
+            // The cache is closed.
+            continuation.finish()
+        }
+        let damageTask = Task {
+            for await detail in damage {
+                guard !Task.isCancelled else { return }
+                logger.warning("a record is damaged", metadata: ["detail": "\(detail)"])
+            }
         }
         let misses = observeMisses { miss in
             guard case .damaged(_, let detail) = miss.reason else { return }
-            logger.warning("a record is damaged", metadata: ["detail": "\(detail)"])
+            continuation.yield("\(detail)")
         }
-        return CacheLogging(task: task, misses: misses)
+        return CacheLogging(tasks: [task, damageTask], misses: misses)
     }
 }
 
@@ -47,12 +59,12 @@ extension NormalizedCache {
 /// logging.cancel()
 /// ```
 public struct CacheLogging: Sendable {
-    fileprivate let task: Task<Void, Never>
+    fileprivate let tasks: [Task<Void, Never>]
     fileprivate let misses: MissObservation
 
     /// Ends the logging. A message may still be on its way.
     public func cancel() {
-        task.cancel()
+        for task in tasks { task.cancel() }
         misses.cancel()
     }
 }
