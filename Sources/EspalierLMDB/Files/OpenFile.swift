@@ -130,15 +130,29 @@ struct OpenFile: ~Copyable, Sendable {
 
 /// Identifies a file or directory, by whatever path it was reached. The number stays unique as long
 /// as some process holds the file open.
-struct FileIdentity: Sendable, Hashable {
-    let device: UInt64
-    let inode: UInt64
+package struct FileIdentity: Sendable, Hashable {
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
 }
 
-/// The parts of `stat` that this module uses.
-struct FileStatus: Sendable {
-    let identity: FileIdentity
-    let size: Int
+/// The parts of `stat` that the engine uses.
+package struct FileStatus: Sendable {
+    package enum Kind: Sendable {
+        case file, directory, symbolicLink, other
+    }
+
+    package let identity: FileIdentity
+    package let kind: Kind
+    package let size: Int
+    /// The number of the user who owns the file.
+    package let owner: UInt32
+    /// The access of the owner, the group, and all others.
+    package let permissions: Int
     /// Whether this is a regular file with one name. Links, devices, directories and files with a
     /// second path are none.
     let isPlainFile: Bool
@@ -149,8 +163,17 @@ struct FileStatus: Sendable {
 
     init(_ status: stat) {
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
         size = Int(status.st_size)
-        isPlainFile = status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 1
+        owner = UInt32(status.st_uid)
+        permissions = Int(status.st_mode & 0o7777)
+        isPlainFile = kind == .file && status.st_nlink == 1
         #if canImport(Glibc)
         modified = Self.nanoseconds(status.st_mtim)
         changed = Self.nanoseconds(status.st_ctim)
@@ -162,7 +185,7 @@ struct FileStatus: Sendable {
 
     /// Returns `nil`, and leaves the reason in `errno`, when there is nothing at the path. Reports
     /// a symbolic link as such.
-    init?(path: String) {
+    package init?(path: String) {
         var result = stat()
         guard unsafe lstat(path, &result) == 0 else { return nil }
         self.init(result)

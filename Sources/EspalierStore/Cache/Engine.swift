@@ -43,17 +43,17 @@ final class Engine: Sendable {
     private let users = Mutex(0)
 
     // protected by `place`
-    private let place: Mutex<CacheDirectory.Identity>
+    private let place: Mutex<FileIdentity>
 
     /// The directory that the cache uses. If it was removed or renamed, its path may lead to a
     /// directory with another identity. Only `EngineRegistry` changes it.
-    var identity: CacheDirectory.Identity {
+    var identity: FileIdentity {
         get { place.withLock { $0 } }
         set { place.withLock { $0 = newValue } }
     }
 
     init(
-        _ directory: CacheDirectory, _ identity: CacheDirectory.Identity,
+        _ directory: CacheDirectory, _ identity: FileIdentity,
         _ configuration: Configuration, create: Bool
     ) throws {
         self.directory = directory
@@ -101,7 +101,7 @@ final class Engine: Sendable {
     ) {
         self.directory = directory
         // No directory has this identity.
-        place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
+        place = Mutex(FileIdentity(device: .max, inode: .random(in: .min ... .max)))
         self.configuration = configuration
         readers = WorkerThreads(name: "espalier-read", limit: configuration.readerThreads)
         generations = GenerationHolder(failing: failure, directory, configuration)

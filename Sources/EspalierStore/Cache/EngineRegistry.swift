@@ -15,10 +15,10 @@ final class EngineRegistry: Sendable {
 
     /// The number of forks is part of the key: a child does not use the engines of its parent.
     private struct Key: Hashable {
-        let directory: CacheDirectory.Identity
+        let directory: FileIdentity
         let fork = ForkCounter.current
 
-        init(_ directory: CacheDirectory.Identity) { self.directory = directory }
+        init(_ directory: FileIdentity) { self.directory = directory }
     }
 
     /// Held for moments only. Opening a cache may take seconds, and threads that open or close
@@ -108,7 +108,7 @@ final class EngineRegistry: Sendable {
     /// Lists `engine` under another directory, which has taken the place of its own.
     ///
     /// - Throws: `directoryGone` if another engine uses that directory.
-    func move(_ engine: Engine, to identity: CacheDirectory.Identity) throws(CacheError) {
+    func move(_ engine: Engine, to identity: FileIdentity) throws(CacheError) {
         try slots.withLock { slots throws(CacheError) in
             let old = engine.identity
             guard identity != old else { return }

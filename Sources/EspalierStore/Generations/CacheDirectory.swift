@@ -24,37 +24,29 @@ package struct CacheDirectory: Sendable {
             absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
     }
 
-    /// Device and file number, which identify a directory whatever its path.
-    struct Identity: Hashable, Sendable {
-        let device: UInt64
-        let number: UInt64
-    }
-
     /// Creates the directory if it is missing and `create` allows it, and checks that this user
     /// owns it and can write it, or may read it if it is only read.
-    func prepare(create: Bool, isReadOnly: Bool = false) throws(CacheError) -> Identity {
-        var attributes = Self.attributes(path)
-        if attributes == nil {
+    func prepare(create: Bool, isReadOnly: Bool = false) throws(CacheError) -> FileIdentity {
+        var status = FileStatus(path: path)
+        if status == nil {
             guard create else { throw .noCache }
             try makeDirectory(path)
-            attributes = Self.attributes(path)
+            status = FileStatus(path: path)
         }
-        switch attributes?[.type] as? FileAttributeType {
-        case .typeDirectory: break
-        case .typeSymbolicLink:
+        switch status?.kind {
+        case .directory: break
+        case .symbolicLink:
             throw CacheError(
                 .badDirectory, "The path is a symbolic link. Name the directory it leads to.")
         default: throw CacheError(.badDirectory, "The path is not a directory.")
         }
-        try requireOwner(attributes, "The directory", isReadOnly: isReadOnly)
+        try requireOwner(status, "The directory", isReadOnly: isReadOnly)
         guard isReadOnly || FileManager.default.isWritableFile(atPath: path) else {
             throw CacheError(
                 .notWritable, "The directory can't be written. Check its mode and the file system.")
         }
-        guard let device = attributes?[.systemNumber] as? NSNumber,
-            let number = attributes?[.systemFileNumber] as? NSNumber
-        else { throw CacheError(.badDirectory, "The file system does not number its files.") }
-        return Identity(device: device.uint64Value, number: number.uint64Value)
+        guard let identity = status?.identity else { throw .noCache }
+        return identity
     }
 
     /// Throws if there are files in the directory, and none of a cache. A cache owns its directory:
@@ -78,15 +70,15 @@ package struct CacheDirectory: Sendable {
             || isName(name, prefix: outbox)
     }
 
-    /// Throws unless this user owns what has the attributes.
+    /// Throws unless this user owns what has the status.
     ///
     /// The superuser is no exception in writing: the files that it would leave in the directory of
     /// another user would lock that user out. It may read. Everybody may read what the superuser
     /// owns, who could change everything anyway.
     private func requireOwner(
-        _ attributes: [FileAttributeKey: Any]?, _ what: String, isReadOnly: Bool
+        _ status: FileStatus?, _ what: String, isReadOnly: Bool
     ) throws(CacheError) {
-        guard let owner = (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value else { return }
+        guard let owner = status?.owner else { return }
         let isTrusted = owner == geteuid() || isReadOnly && (owner == 0 || geteuid() == 0)
         guard isTrusted else {
             throw CacheError(
@@ -113,12 +105,11 @@ package struct CacheDirectory: Sendable {
         for name in names {
             let file = name == "." ? path : "\(path)/\(name)"
             // Opening refuses links and devices.
-            guard let attributes = Self.attributes(file),
-                let type = attributes[.type] as? FileAttributeType,
-                type == .typeRegular || type == .typeDirectory
+            guard let status = FileStatus(path: file),
+                status.kind == .file || status.kind == .directory
             else { continue }
-            try requireOwner(attributes, "A file in the directory", isReadOnly: isReadOnly)
-            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            try requireOwner(status, "A file in the directory", isReadOnly: isReadOnly)
+            let mode = status.permissions
             if isReadOnly {
                 // On a read-only file system no user can write, whatever the modes say.
                 guard mode & 0o022 == 0 || !FileManager.default.isWritableFile(atPath: file) else {
@@ -143,12 +134,6 @@ package struct CacheDirectory: Sendable {
         return restricted
     }
 
-    /// Returns the attributes of the path itself, even if it is a symbolic link; nil if there is
-    /// nothing.
-    private static func attributes(_ path: String) -> [FileAttributeKey: Any]? {
-        try? FileManager.default.attributesOfItem(atPath: path)
-    }
-
     private func makeDirectory(_ path: String) throws(CacheError) {
         do {
             try FileManager.default.createDirectory(
@@ -156,7 +141,7 @@ package struct CacheDirectory: Sendable {
                 attributes: [.posixPermissions: 0o700])
         } catch {
             // Another process may have created it meanwhile.
-            guard Self.attributes(path) == nil else { return }
+            guard FileStatus(path: path) == nil else { return }
             throw Self.error("The directory can't be created", error)
         }
     }
@@ -173,7 +158,7 @@ package struct CacheDirectory: Sendable {
 
     /// Whether the directory contains a cache.
     var holdsCache: Bool {
-        Self.attributes("\(path)/\(Self.current)") != nil || !generations().isEmpty
+        FileStatus(path: "\(path)/\(Self.current)") != nil || !generations().isEmpty
     }
 
     func generationPath(_ name: String) -> String { "\(path)/\(name)" }
@@ -196,7 +181,7 @@ package struct CacheDirectory: Sendable {
     ///   missing.
     func liveGeneration() throws(CacheError) -> Live {
         let file = "\(path)/\(Self.current)"
-        if Self.attributes(file) != nil {
+        if FileStatus(path: file) != nil {
             let data: Data
             do {
                 data = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -220,13 +205,12 @@ package struct CacheDirectory: Sendable {
 
     /// Restores the mode of a generation's directory if this user has lost the access to it.
     private func makeAccessible(_ name: String) {
-        let attributes = Self.attributes(generationPath(name))
         guard Self.isName(name, prefix: Self.complete),
-            attributes?[.type] as? FileAttributeType == .typeDirectory,
-            let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o700 != 0o700
+            let status = FileStatus(path: generationPath(name)), status.kind == .directory,
+            status.permissions & 0o700 != 0o700
         else { return }
         try? FileManager.default.setAttributes(
-            [.posixPermissions: mode.intValue | 0o700], ofItemAtPath: generationPath(name))
+            [.posixPermissions: status.permissions | 0o700], ofItemAtPath: generationPath(name))
     }
 
     package func generations() -> [String] {
@@ -247,7 +231,7 @@ package struct CacheDirectory: Sendable {
         _ name: String, prefix: String = complete
     ) throws(CacheError) -> Bool {
         guard Self.isName(name, prefix: prefix),
-            Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
+            FileStatus(path: generationPath(name))?.kind == .directory,
             let files = try Self.names(in: generationPath(name))
         else { return false }
         return files.contains(Self.dataFile) || files.allSatisfy { $0 == Self.lockFile }
@@ -276,8 +260,7 @@ package struct CacheDirectory: Sendable {
 
     /// Returns whether the generation has a data file that is not empty.
     func hasData(_ name: String) -> Bool {
-        let size = Self.attributes(generationPath(name) + "/data.mdb")?[.size] as? NSNumber
-        return (size?.intValue ?? 0) > 0
+        (FileStatus(path: generationPath(name) + "/data.mdb")?.size ?? 0) > 0
     }
 
     /// Creates an empty generation and returns its name.
@@ -385,10 +368,10 @@ package struct CacheDirectory: Sendable {
     private static func byteCount(below path: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.reduce(0) { sum, name in
-            let attributes = attributes("\(path)/\(name)")
-            switch attributes?[.type] as? FileAttributeType {
-            case .typeRegular: return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
-            case .typeDirectory: return sum + byteCount(below: "\(path)/\(name)")
+            let status = FileStatus(path: "\(path)/\(name)")
+            switch status?.kind {
+            case .file: return sum + (status?.size ?? 0)
+            case .directory: return sum + byteCount(below: "\(path)/\(name)")
             default: return sum
             }
         }

@@ -25,7 +25,7 @@ final class GenerationHolder: Sendable {
     private let onReplace: @Sendable (Replacement) -> Void
     /// Called before files are made in a directory that has taken the place of the cache's. Throws
     /// if another cache of this process uses that directory.
-    private let onMove: @Sendable (CacheDirectory.Identity) throws -> Void
+    private let onMove: @Sendable (FileIdentity) throws -> Void
 
     /// Why there is no generation, and never will be; nil for a cache that was opened.
     let failure: CacheError?
@@ -68,7 +68,7 @@ final class GenerationHolder: Sendable {
     init(
         _ directory: CacheDirectory, _ configuration: Configuration, create: Bool,
         onReplace: @escaping @Sendable (Replacement) -> Void = { _ in },
-        onMove: @escaping @Sendable (CacheDirectory.Identity) throws -> Void = { _ in }
+        onMove: @escaping @Sendable (FileIdentity) throws -> Void = { _ in }
     ) throws {
         self.directory = directory
         self.onReplace = onReplace
