@@ -75,7 +75,7 @@ public final class NormalizedCache: Sendable {
     /// let cache = try await NormalizedCache.open(directory: path)
     /// ```
     ///
-    /// Opening checks the structure of a file of up to 64 MiB, at 0.3 to 0.5 milliseconds for each
+    /// Opening checks the structure of a file of up to 64 MiB, at 0.1 to 0.2 milliseconds for each
     /// MiB. It checks a larger file after a crash or a restart of the machine, and after 32
     /// openings or 7 days. It waits for another process that is opening the same cache. Use this
     /// function where the caller must not block, as on the main actor.

@@ -62,7 +62,7 @@ extension Committer {
         if compression == .none {
             try commitMakingRoom([.retireDictionary], in: generation)
         } else if let trained = try training.trainNow(on: generation, counters) {
-            try commitMakingRoom([.install(trained)], in: generation)
+            try commitMakingRoom([.install(trained, isForAll: true)], in: generation)
         }
         for isLong in [false, true] {
             var next: Handle? = Handle(0)
@@ -107,14 +107,22 @@ extension CommitTransaction {
     /// Stores a dictionary that compresses new blocks from now on, unless it does not fit in its
     /// share of the budget beside the dictionaries that frames still use. Eviction then frees
     /// those, and makes room for a later training.
-    func install(_ trained: TrainedDictionary, in transaction: inout WriteTransaction) throws {
+    ///
+    /// - Parameter isForAll: Whether all frames are about to be compressed with it, so that the
+    ///   other dictionaries go.
+    func install(
+        _ trained: TrainedDictionary, isForAll: Bool, in transaction: inout WriteTransaction
+    ) throws {
         // Another process may have installed a newer dictionary.
         guard counters.trainedAt == trained.since else { return }
         counters.trainedAt = max(1, counters.bytesWritten)
         (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
         let allowance = TrainingPolicy.allowance(of: generation.budget)
-        let kept = dictionaries.entries.values.filter { $0.frameCount > 0 }
-            .reduce(0) { $0 + $1.byteCount }
+        let kept =
+            isForAll
+            ? 0
+            : dictionaries.entries.values.filter { $0.frameCount > 0 }
+                .reduce(0) { $0 + $1.byteCount }
         // The budget was larger. The old dictionaries are deleted with the last frames that use
         // them.
         if kept > allowance { dictionaries.replaceCurrent(with: nil) }
@@ -124,15 +132,42 @@ extension CommitTransaction {
         counters.trainedRatio = trained.ratio
         let number = max(counters.nextDictionary, FrameDecoder.noDictionary + 1)
         counters.nextDictionary = number + 1
+        try put(dictionary, number, in: &transaction)
+        let entry = DictionaryTable.Entry(
+            fingerprint: RecordDictionary.fingerprint(of: dictionary.bytes),
+            byteCount: dictionary.bytes.count)
+        dictionaries.replaceCurrent(with: (number, entry))
+    }
+
+    private func put(
+        _ dictionary: StoredDictionary, _ number: UInt64, in transaction: inout WriteTransaction
+    ) throws {
         let slices = dictionary.slices(number: number, limit: records.valueLimit)
         for (index, slice) in slices.enumerated() {
             try transaction.put(keyspaces.dictionaries, ChunkKey(number, UInt32(index)), slice)
             records.addNewPages(for: slice.count)
         }
-        let entry = DictionaryTable.Entry(
-            fingerprint: RecordDictionary.fingerprint(of: dictionary.bytes),
-            byteCount: dictionary.bytes.count)
-        dictionaries.replaceCurrent(with: (number, entry))
+    }
+
+    /// Writes the damaged dictionaries again that this process has in memory. The others compress
+    /// no new blocks any more, and go with the frames that used them.
+    func repairDictionaries(in transaction: inout WriteTransaction) throws {
+        let known = generation.dictionaries.all
+        for (number, entry) in dictionaries.entries {
+            do {
+                let stored = try transaction.storedDictionary(keyspaces, number)
+                if let stored, RecordDictionary.fingerprint(of: stored.bytes) == entry.fingerprint {
+                    continue
+                }
+            } catch is FormatError {}
+            let index = Int(clamping: number)
+            if index < known.count, let whole = known[index], whole.fingerprint == entry.fingerprint
+            {
+                try put(StoredDictionary(bytes: whole.bytes), number, in: &transaction)
+            } else {
+                dictionaries.retire(number)
+            }
+        }
     }
 
     /// Compresses new blocks without a dictionary until the next training.

@@ -106,6 +106,7 @@ struct Evictor {
                 try evictOldest(
                     towards: goal, steps: stepLimit, relistingBlocked: relistingBlocked,
                     in: &transaction)
+                try commit.removeNamesOfUnreadable(in: &transaction)
             } else {
                 progress.couldNotBegin = true
             }
@@ -159,7 +160,11 @@ struct Evictor {
                 try commit.applyPending(in: &transaction)
                 pages = try budget.pagesCopied(in: transaction)
             }
-            guard progress.steps < stepLimit, pages < limit, !needsNextTransaction else {
+            // A name that only a walk finds may stand on two pages of its own.
+            let nameless = commit.removal.nameless.count
+            guard progress.steps < stepLimit, pages + 2 * nameless < limit,
+                nameless < plan.touchLimit, !needsNextTransaction
+            else {
                 // After a write, an eviction in the background has room of its own.
                 let isWrite = commit.changes.writeCount > 0
                 hasMoreToEvict = progress.steps > spared.count || isAbove && isWrite
@@ -547,12 +552,19 @@ extension CommitTransaction {
             isGroup: handles.count > 1)
     }
 
-    /// Evicts a record that can't be read: its bytes, and its name, which only a walk of the index
-    /// finds.
+    /// Evicts a record that can't be read, and notes that its name has to go.
     private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         try discardUnreadable(handle, in: &transaction)
-        try index.removeEntries(leadingTo: handle, in: &transaction)
+        removal.nameless.insert(handle)
         try states.forget(handle, in: transaction)
+    }
+
+    /// Removes the names of evicted records that could not be read. Only a walk of the index finds
+    /// them, so there is one for all.
+    fileprivate func removeNamesOfUnreadable(in transaction: inout WriteTransaction) throws {
+        guard !removal.nameless.isEmpty else { return }
+        try index.removeEntries(leadingTo: removal.nameless, in: &transaction)
+        removal.nameless = []
     }
 
     /// Estimates the pages that pending removals will free. Records that are still in their

@@ -16,6 +16,8 @@ struct RemovalProgress {
     var batch = largestBatch
     /// The record whose removal was continued last.
     var record: Record?
+    /// Evicted records that could not be read, whose names the index still has.
+    var nameless: Set<Handle> = []
 
     /// The batch of a step that has enough pages.
     static let largestBatch = 64
@@ -130,11 +132,12 @@ extension CommitTransaction {
         if let frame = try records.wholeLongFrame(of: handle, in: transaction) {
             ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) }
         }
+        // Not until nothing stands under the handle: a frame around it that can't be read would
+        // look as if something did, for ever.
         for _ in 0..<removal.batch {
-            guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
-        }
-        if try !records.contains(handle) {
-            try states.finishRemoval(handle, in: transaction)
+            guard try records.eraseLastChunk(of: handle, in: &transaction) else {
+                return try states.finishRemoval(handle, in: transaction)
+            }
         }
     }
 }

@@ -134,8 +134,16 @@ extension CommitTransaction {
     ) throws -> Handle {
         let identifier = name.identifier.string
         if let match = try index.match(name.nameSpace, identifier, in: transaction.snapshot) {
-            let record = try readableRecord(match.handle)
-            if record?.isNamed(identifier, in: name.nameSpace) ?? true { return match.handle }
+            if let record = try readableRecord(match.handle) {
+                if record.isNamed(identifier, in: name.nameSpace) { return match.handle }
+            } else if try isCertain(match, name.nameSpace, identifier, in: transaction) {
+                return match.handle
+            } else {
+                // As in `slot`: the record may be that of another name, and must not be filled.
+                try index.removeEntry(
+                    name.nameSpace, identifier, of: match.handle, in: &transaction)
+                try loseUnnamed(match.handle, in: &transaction)
+            }
         }
         let handle = index.rebind(name.nameSpace, identifier, isWhole: true)
         try states.reserve(handle, in: transaction)

@@ -508,16 +508,17 @@ package final class SnapshotSource: RecordSource {
         return try lookUp(handle)
     }
 
-    /// Returns the bytes of a record that stands in a container; nil if it does not, or if it was
-    /// deleted and stood in a frame that can't be read.
+    /// Returns the bytes of a record that stands in a container; nil if it does not. A frame that
+    /// can't be read does not matter to a record that stands in chunks or was deleted.
     @inline(__always)
     private func find(_ handle: Handle) throws -> ByteReader? {
         do {
             return try stored.lend(handle)
         } catch let error as FormatError {
-            guard let state = try? snapshot.state(generation.keyspaces, of: handle),
-                !state.flags.isDisjoint(with: [.tombstone, .lost])
-            else { throw error }
+            let flags = (try? snapshot.state(generation.keyspaces, of: handle))??.flags ?? []
+            guard try !flags.isDisjoint(with: [.tombstone, .lost]) || stored.isLong(handle) else {
+                throw error
+            }
             return nil
         }
     }

@@ -97,8 +97,10 @@ extension Committer {
         try generation.environment.checkWholeStructure()
         // Blocks in memory would hide damage of the file.
         generation.blocks.removeAll()
-        // A commit takes a part of the damaged records, so it may take several.
-        for _ in 0..<8 {
+        // A commit takes a part of the damaged records, so it may take several. Other processes may
+        // damage no record, but find some that are: eight commits may pass without fewer of them.
+        var (fewest, attempts) = (Int.max, 0)
+        while attempts < 8 {
             let found = try generation.environment.read { transaction in
                 try Verifier.verify(transaction.snapshot, generation).isClean
                     ? nil
@@ -108,6 +110,8 @@ extension Committer {
                     )
             }
             guard let (index, damaged) = found else { return }
+            attempts = damaged.count < fewest ? 0 : attempts + 1
+            fewest = min(fewest, damaged.count)
             _ = logs.damage.add(damaged, in: generation.name)
             try commitMakingRoom([.repair(index)], in: generation)
             if damaged.isEmpty { return }

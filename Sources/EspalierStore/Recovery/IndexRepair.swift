@@ -99,6 +99,7 @@ extension CommitTransaction {
     /// Repairs those entries of the index that are still damaged, empties the ring of changes, and
     /// requests a recount and a new list for eviction.
     func apply(_ repair: IndexRepair, in transaction: inout WriteTransaction) throws {
+        try repairDictionaries(in: &transaction)
         let snapshot = transaction.snapshot
         for key in repair.damagedGroups { try index.recoverGroup(at: key, in: snapshot) }
         let stale = try repair.stale.filter { entry in

@@ -321,9 +321,8 @@ struct ContainerWriter: ~Copyable {
     /// Splits the frames that have too many records or bytes.
     private func split(_ section: inout Section, isAppend: Bool) {
         func isLong(_ draft: Draft) -> Bool {
-            draft.bytes == nil && draft.count > 1
-                && (draft.count > RecordBlock.recordLimit
-                    || draft.byteCount > RecordBlock.byteLimit)
+            guard draft.bytes == nil, draft.count > 1 else { return false }
+            return draft.count > RecordBlock.recordLimit || draft.byteCount > RecordBlock.byteLimit
         }
         guard section.drafts.contains(where: isLong) else { return }
         var parts: [Draft] = []
@@ -338,14 +337,16 @@ struct ContainerWriter: ~Copyable {
         section.drafts = parts
     }
 
-    /// Returns records as frames: each full but the last, or all of about the same length.
+    /// Returns records as frames: each full but the last, or all of about the same length. A record
+    /// that fills a frame has one of its own, and does not count among the others.
     private static func parts(of records: [BlockRecord], areFull: Bool) -> [Draft] {
-        let bytes = records.reduce(0) { $0 + $1.bytes.end }
+        let short = records.filter { $0.bytes.end <= RecordBlock.byteLimit }
+        let bytes = short.reduce(0) { $0 + $1.bytes.end }
         let count = max(
-            (records.count + RecordBlock.recordLimit - 1) / RecordBlock.recordLimit,
+            1, (short.count + RecordBlock.recordLimit - 1) / RecordBlock.recordLimit,
             (bytes + RecordBlock.byteLimit - 1) / RecordBlock.byteLimit)
         let recordLimit =
-            areFull ? RecordBlock.recordLimit : (records.count + count - 1) / count
+            areFull ? RecordBlock.recordLimit : max(1, (short.count + count - 1) / count)
         let byteLimit =
             areFull ? RecordBlock.byteLimit : min(RecordBlock.byteLimit, bytes / count + 200)
         var parts: [Draft] = []

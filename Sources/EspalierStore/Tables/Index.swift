@@ -246,11 +246,13 @@ final class IndexTable {
         return named
     }
 
-    /// Removes all entries that lead to a record. Walks the index.
+    /// Removes all entries that lead to one of `handles`. Walks the index.
     func removeEntries(
-        leadingTo handle: Handle, in transaction: inout WriteTransaction
+        leadingTo handles: Set<Handle>, in transaction: inout WriteTransaction
     ) throws {
-        removeEntries(try entries(leadingTo: [handle], in: &transaction)[handle] ?? [])
+        for entries in try entries(leadingTo: handles, in: &transaction).values {
+            removeEntries(entries)
+        }
     }
 
     /// Returns the entries that lead to each of `handles`. Walks the index.

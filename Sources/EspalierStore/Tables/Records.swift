@@ -116,7 +116,11 @@ final class RecordTable {
             let buffer = RecordBuffer(state.value.bytes.lend(range), 0..<range.count)
             return (buffer.reader, buffer)
         }
-        if let reader = try stored.lend(handle) { return (reader, nil) }
+        do {
+            if let reader = try stored.lend(handle) { return (reader, nil) }
+        } catch let error as FormatError {
+            guard try stored.isLong(handle) else { throw error }
+        }
         return try stored.longRecordBytes(handle).map { ($0.reader, $0) }
     }
 

@@ -160,7 +160,15 @@ package final class StoredRecords {
     ///
     /// - Throws: A `FormatError` if it is damaged.
     package func record(_ handle: Handle) throws -> Record? {
-        if let block = try block(around: handle), let index = block.index(of: handle) {
+        let found: RecordBlock?
+        do {
+            found = try block(around: handle)
+        } catch let error as FormatError {
+            // A long record does not stand in the frame before it, which can't be read.
+            guard let record = try longRecord(handle) else { throw error }
+            return record
+        }
+        if let block = found, let index = block.index(of: handle) {
             return try Record(
                 reading: block.record(at: index), storedAs: block.storedByteCount(at: index),
                 handle: handle, shapes: shape)
@@ -177,6 +185,18 @@ package final class StoredRecords {
             handle: handle, shapes: shape)
     }
 
+    /// Returns whether a record stands in chunks, readable or not.
+    func isLong(_ handle: Handle) throws -> Bool {
+        var isThere = false
+        try snapshot.forEachKey(
+            in: generation.keyspaces.long, from: ChunkKey(handle.rawValue, 0)
+        ) { key in
+            isThere = ChunkKey(key)?.number == handle.rawValue
+            return false
+        }
+        return isThere
+    }
+
     /// Returns the bytes of a record that stands in chunks; nil if it does not.
     func longRecordBytes(_ handle: Handle) throws -> RecordBuffer? {
         guard let block = try longBlock(handle) else { return nil }
@@ -191,14 +211,7 @@ package final class StoredRecords {
         } catch is FormatError {
             return true
         }
-        var isThere = false
-        try snapshot.forEachKey(
-            in: generation.keyspaces.long, from: ChunkKey(handle.rawValue, 0)
-        ) { key in
-            isThere = ChunkKey(key)?.number == handle.rawValue
-            return false
-        }
-        return isThere
+        return try isLong(handle)
     }
 
     /// Returns the handles that a record refers to, none if it can't be read.
@@ -253,7 +266,15 @@ extension StoredRecords {
     /// Visits the blocks and the long records from a handle on, in the order of their first
     /// handles, until `body` returns false. The first block may begin before `start`.
     package func forEach(from start: Handle = Handle(0), _ body: (Found) throws -> Bool) throws {
-        var long = try longHandles(from: start)[...]
+        var long = try longHandle(from: start.rawValue)
+        /// Visits the long records before a handle.
+        func visitLong(before end: Handle?) throws -> Bool {
+            while let handle = long, end.map({ handle < $0 }) ?? true {
+                long = handle.rawValue < .max ? try longHandle(from: handle.rawValue + 1) : nil
+                guard try body(.long(handle)) else { return false }
+            }
+            return true
+        }
         var key = try containers.withValue(around: start.rawValue) { key, _ in key } ?? 0
         while true {
             // Each container is copied, because `body` may look records up.
@@ -271,16 +292,12 @@ extension StoredRecords {
             }
             guard let container = next else { break }
             for found in blocks(of: container.value, key: Handle(container.key), from: start) {
-                let first = found.first
-                while let handle = long.first, handle < first {
-                    guard try body(.long(long.removeFirst())) else { return }
-                }
-                guard try body(found) else { return }
+                guard try visitLong(before: found.first), try body(found) else { return }
             }
             guard container.key < .max else { break }
             key = container.key + 1
         }
-        for handle in long { guard try body(.long(handle)) else { return } }
+        _ = try visitLong(before: nil)
     }
 
     private func blocks(of container: [UInt8], key: Handle, from start: Handle) -> [Found] {
@@ -324,16 +341,14 @@ extension StoredRecords {
         }
     }
 
-    private func longHandles(from start: Handle) throws -> [Handle] {
-        var handles: [Handle] = []
-        let key = ChunkKey(start.rawValue, 0)
-        try snapshot.forEachKey(in: generation.keyspaces.long, from: key) { key in
-            guard let key = ChunkKey(key) else { return true }
-            let handle = Handle(key.number)
-            if handles.last != handle { handles.append(handle) }
-            return true
+    /// Returns the first record from a handle on that stands in chunks.
+    private func longHandle(from start: UInt64) throws -> Handle? {
+        var handle: Handle?
+        try snapshot.forEachKey(in: generation.keyspaces.long, from: ChunkKey(start, 0)) { key in
+            handle = ChunkKey(key).map { Handle($0.number) }
+            return handle == nil
         }
-        return handles
+        return handle
     }
 }
 

@@ -583,7 +583,7 @@ final class Committer: Sendable {
         do {
             try generations.withCurrent { generation in
                 guard generation.name == name else { return }
-                var operations = [WriteOperation.install(trained)]
+                var operations = [WriteOperation.install(trained, isForAll: false)]
                 // The first records were compressed without a dictionary: half again as long.
                 if trained.since == 0 {
                     operations.append(.repack(RepackedSlice(first: Handle(0))))

@@ -69,7 +69,8 @@ extension CommitTransaction {
         case .repair(let repair):
             contentChanges.changeAnything()
             try apply(repair, in: &transaction)
-        case .install(let trained): try install(trained, in: &transaction)
+        case .install(let trained, let isForAll):
+            try install(trained, isForAll: isForAll, in: &transaction)
         case .retireDictionary: retireDictionary()
         case .repack(let slice): try repack(slice, in: &transaction)
         case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact, .repairAll: break

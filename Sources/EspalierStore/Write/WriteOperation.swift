@@ -46,7 +46,7 @@ enum WriteOperation: Sendable {
     /// Looks for damaged records, index entries and counts, and repairs them.
     case repairAll
     /// Stores a new dictionary.
-    case install(TrainedDictionary)
+    case install(TrainedDictionary, isForAll: Bool)
     /// Compresses new blocks without a dictionary.
     case retireDictionary
     /// Packs containers anew.

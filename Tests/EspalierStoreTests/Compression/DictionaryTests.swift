@@ -18,6 +18,34 @@ struct DictionaryTests {
         }
     }
 
+    @Test("A compaction replaces a dictionary that is too large for a lowered budget")
+    func loweredBudget() throws {
+        try withCache(.forTests(budget: .mebibytes(50), compression: .standard)) { cache in
+            var random = SeededGenerator(quietly: 3)
+            let words = (0..<3_000).map { _ in String(UInt32.random(in: 0 ... .max, using: &random))
+            }
+            func text() -> String {
+                (0..<180).map { _ in words.randomElement(using: &random) ?? "" }
+                    .joined(separator: " ")
+            }
+            for number in 0..<3_200 { cache.set(Bag("b:\(number)", ["text": text()])) }
+            try cache.compact().wait()
+            func current() throws -> DictionaryTable.Entry? {
+                let table = try cache.dictionaries
+                return table.current.flatMap { table.entries[$0] }
+            }
+            let budget = ByteCount.mebibytes(2)
+            let allowance = TrainingPolicy.allowance(of: budget)
+            #expect(try current()?.byteCount ?? 0 > allowance)
+            try cache.setBudget(budget).wait()
+            try cache.compact().wait()
+            let byteCount = try current()?.byteCount ?? 0
+            #expect(byteCount > 0 && byteCount <= allowance)
+            let uses = try cache.dictionaryUses()
+            #expect(uses.keys.contains { $0 > 1 } && uses[1] ?? 0 < 20)
+        }
+    }
+
     @Test("A dictionary that no record uses any more is removed with its bytes")
     func dropped() throws {
         try CompressedCache.with { cache in
