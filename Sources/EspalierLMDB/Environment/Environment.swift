@@ -85,7 +85,7 @@ public final class Environment: Sendable {
     /// - Throws: ``LMDBError``: `.alreadyOpen`; `.corrupted`, `.invalidFile` or `.versionMismatch`
     ///   if the file must be replaced; `.badPath` if it is a link; `.missingKeyspace` and
     ///   `.notFound` if it is read-only; an error of the file system.
-    /// - Complexity: Some 100 microseconds. The structure of the file is checked first, at 0.3 to
+    /// - Complexity: Some 100 microseconds. The structure of the file is checked first, at 0.1 to
     ///   0.5 milliseconds for each MiB, if the file has at most 64 MiB, if another program has
     ///   changed it, if its last commit may not have reached the disk, if a process has died while
     ///   it had the file open, and after 32 openings or 7 days. Each environment uses `mapSize`

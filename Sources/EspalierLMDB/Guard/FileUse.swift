@@ -37,7 +37,7 @@ struct FileUse {
     /// After so many seconds the structure is checked again, whatever the number of openings: 7
     /// days. Disks test their sectors as often.
     static let ageLimit: UInt64 = 7 * 86_400
-    /// Files of up to this size, 64 MiB, are checked at each opening, at 0.3 to 0.5 milliseconds
+    /// Files of up to this size, 64 MiB, are checked at each opening, at 0.1 to 0.5 milliseconds
     /// for each MiB. A process takes longer to start again after a crash. Tests lower the size.
     @TaskLocal static var smallFile = 64 << 20
     /// How many assertions prove that the file is damaged.
