@@ -131,6 +131,10 @@ open class DataModelManager {
 
     /// Reads a collection from the cache.
     ///
+    /// An override that asks the cache calls `super` before it returns. Called later, the cache can
+    /// tell the provider only that there was a miss, and not why: the next edit may then replace a
+    /// stored collection that has expired, or that was too large to be read.
+    ///
     /// - Parameters:
     ///   - cacheKey: The key of the collection.
     ///   - context: A value that is passed to the cache.
