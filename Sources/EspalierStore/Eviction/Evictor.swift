@@ -501,6 +501,7 @@ extension CommitTransaction {
             handles, accessedAt: self.lastAccess(of: handle, lastAccess),
             childrenAccessedAt: keepsTime ? lastAccess : nil,
             reason: .explicit, countingIn: &evicted, in: &transaction)
+        try removeNamesOfUnreadable(in: &transaction)
         if evicted.records > before { evicted.addTree() }
     }
 
@@ -552,7 +553,8 @@ extension CommitTransaction {
             isGroup: handles.count > 1)
     }
 
-    /// Evicts a record that can't be read, and notes that its name has to go.
+    /// Evicts a record that can't be read, and notes that its name has to go: the caller calls
+    /// `removeNamesOfUnreadable` in the end.
     private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         try discardUnreadable(handle, in: &transaction)
         removal.nameless.insert(handle)

@@ -220,10 +220,12 @@ private struct Delivery<Operation: Codable & Sendable>: Sendable {
                 try await submit(answer.batch)
             }
             return nil
-        } catch let error as CacheError where error.code == .notFound {
-            return error
         } catch let error as CacheError where error.code != .closed {
-            try await submit(WriteBatch())
+            do {
+                try await submit(WriteBatch())
+            } catch let other as CacheError where other.code == .notFound {
+                // The cache has begun anew: there is no operation to remove.
+            }
             return error
         }
     }
