@@ -161,9 +161,9 @@ struct Evictor {
                 pages = try budget.pagesCopied(in: transaction)
             }
             // A name that only a walk finds may stand on two pages of its own.
-            let nameless = commit.removal.nameless.count
-            guard progress.steps < stepLimit, pages + 2 * nameless < limit,
-                nameless < plan.touchLimit, !needsNextTransaction
+            let names = commit.removal.unreadable.count
+            guard progress.steps < stepLimit, pages + 2 * names < limit,
+                names < plan.touchLimit, !needsNextTransaction
             else {
                 // After a write, an eviction in the background has room of its own.
                 let isWrite = commit.changes.writeCount > 0
@@ -557,16 +557,16 @@ extension CommitTransaction {
     /// `removeNamesOfUnreadable` in the end.
     private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         try discardUnreadable(handle, in: &transaction)
-        removal.nameless.insert(handle)
+        removal.unreadable.insert(handle)
         try states.forget(handle, in: transaction)
     }
 
     /// Removes the names of evicted records that could not be read. Only a walk of the index finds
     /// them, so there is one for all.
     fileprivate func removeNamesOfUnreadable(in transaction: inout WriteTransaction) throws {
-        guard !removal.nameless.isEmpty else { return }
-        try index.removeEntries(leadingTo: removal.nameless, in: &transaction)
-        removal.nameless = []
+        guard !removal.unreadable.isEmpty else { return }
+        try index.removeEntries(leadingTo: removal.unreadable, in: &transaction)
+        removal.unreadable = []
     }
 
     /// Estimates the pages that pending removals will free. Records that are still in their

@@ -17,7 +17,7 @@ struct RemovalProgress {
     /// The record whose removal was continued last.
     var record: Record?
     /// Evicted records that could not be read, whose names the index still has.
-    var nameless: Set<Handle> = []
+    var unreadable: Set<Handle> = []
 
     /// The batch of a step that has enough pages.
     static let largestBatch = 64
@@ -132,8 +132,8 @@ extension CommitTransaction {
         if let frame = try records.wholeLongFrame(of: handle, in: transaction) {
             ByteReader.reading(frame) { releaseDictionary(ofFrame: $0) }
         }
-        // Not until nothing stands under the handle: a frame around it that can't be read would
-        // look as if something did, for ever.
+        // Does not ask whether there is still a record: if the frame around the handle can't be
+        // read, there may be one, and the removal would never end.
         for _ in 0..<removal.batch {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else {
                 return try states.finishRemoval(handle, in: transaction)

@@ -97,8 +97,8 @@ extension Committer {
         try generation.environment.checkWholeStructure()
         // Blocks in memory would hide damage of the file.
         generation.blocks.removeAll()
-        // A commit takes a part of the damaged records, so it may take several. Other processes may
-        // damage no record, but find some that are: eight commits may pass without fewer of them.
+        // A commit takes a part of the damaged records, so it may take several. After eight in a
+        // row that have left as many, more of them would not help.
         var (fewest, attempts) = (Int.max, 0)
         while attempts < 8 {
             let found = try generation.environment.read { transaction in
